@@ -1,0 +1,125 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// Targets stand in layer order: arrows only point up this list.
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func library(_ name: String, pkgConfig: String?, package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+    name: "push-fanout",
+    targets: [
+        // C libraries, from Debian
+        library("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
+        library("CLibCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        library("CNGHTTP2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
+        library("CLinux", pkgConfig: nil, package: "libc6-dev"),
+
+        // Values and rules: no I/O
+        module("Locking"),
+        module("PushModel"),
+        module("Observability", ["Locking"]),
+        module("Cryptography", ["COpenSSL"]),
+        module("Localization", ["PushModel"]),
+        module("Fanout", ["PushModel", "Cryptography"]),
+
+        // The outside: database, signatures, HTTP/2
+        module("Postgres", ["CLibPQ", "CLinux"]),
+        module("DeliveryQueue", ["Postgres", "PushModel"]),
+        module("JSONWebToken", ["Cryptography"]),
+        module("HTTPTransport", ["CLibCurl", "Locking"]),
+
+        // The two providers
+        module("APNS", ["PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "Locking"]),
+        module("FCM", ["PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "Locking"]),
+
+        // The worker
+        module(
+            "Delivery",
+            [
+                "PushModel", "Localization", "Fanout", "Postgres", "DeliveryQueue", "HTTPTransport", "APNS", "FCM",
+                "Observability", "Locking", "Cryptography",
+            ]
+        ),
+
+        // The double of both providers
+        module("PushSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "JSONWebToken", "Cryptography", "Locking"]),
+
+        module("CommandLineArguments"),
+        executable(
+            "push-fanout",
+            [
+                "CommandLineArguments", "Delivery", "DeliveryQueue", "Postgres", "PushModel", "Localization", "Fanout",
+                "APNS", "FCM", "HTTPTransport", "Observability", "Cryptography", "Locking",
+            ]
+        ),
+        executable("push-simulator", ["CommandLineArguments", "PushSimulator", "Cryptography"]),
+        executable(
+            "push-benchmark",
+            [
+                "CommandLineArguments", "HTTPTransport", "PushSimulator", "Delivery", "DeliveryQueue", "Postgres",
+                "PushModel", "Localization", "APNS", "FCM", "Cryptography", "Observability", "Locking",
+            ]
+        ),
+
+        // Tests; TestSupport holds what several of them share: a private PostgreSQL, fixtures, child processes
+        .target(
+            name: "TestSupport",
+            dependencies: ["Postgres", "PushModel", "Cryptography", "Locking"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        tests("PushModelTests", ["PushModel", "Locking"]),
+        tests("CryptographyTests", ["Cryptography", "TestSupport"]),
+        tests("JSONWebTokenTests", ["JSONWebToken", "Cryptography", "TestSupport"]),
+        tests("LocalizationTests", ["Localization", "PushModel", "TestSupport"]),
+        tests("FanoutTests", ["Fanout", "PushModel", "TestSupport"]),
+        tests("PostgresTests", ["Postgres", "TestSupport"]),
+        tests("DeliveryQueueTests", ["DeliveryQueue", "Postgres", "PushModel", "Fanout", "TestSupport"]),
+        tests("HTTPTransportTests", ["HTTPTransport", "TestSupport"]),
+        tests(
+            "APNSTests",
+            ["APNS", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "TestSupport"]
+        ),
+        tests(
+            "FCMTests",
+            ["FCM", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "TestSupport"]
+        ),
+        tests(
+            "DeliveryTests",
+            ["Delivery", "PushModel", "Fanout", "HTTPTransport", "APNS", "FCM", "DeliveryQueue", "TestSupport"]
+        ),
+        tests("PushSimulatorTests", ["PushSimulator", "HTTPTransport", "JSONWebToken", "Cryptography", "TestSupport"]),
+        tests("CommandLineArgumentsTests", ["CommandLineArguments"]),
+        tests(
+            "IntegrationTests",
+            [
+                "TestSupport", "Postgres", "PushModel", "PushSimulator", "HTTPTransport", "DeliveryQueue", "Delivery",
+                "Locking",
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,5 @@
+// Linux calls that `import Glibc` does not bring.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
