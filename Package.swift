@@ -47,7 +47,12 @@ let package = Package(
 
         // The outside: database, signatures, HTTP/2
         module("Postgres", ["CLibPQ", "CLinux"]),
-        module("DeliveryQueue", ["Postgres", "PushModel"]),
+        .target(
+            name: "DeliveryQueue",
+            dependencies: ["Postgres", "PushModel"],
+            resources: [.embedInCode("Migrations")],
+            swiftSettings: settings
+        ),
         module("JSONWebToken", ["Cryptography"]),
         module("HTTPTransport", ["CLibCurl", "Locking"]),
 

@@ -1,0 +1,144 @@
+package import DeliveryQueue
+package import PushModel
+private import Fanout
+private import Observability
+private import Postgres
+private import struct FoundationEssentials.Date
+private import struct FoundationEssentials.UUID
+
+/// Claims batches and due deliveries after each wake, plans them and gives them to the pipelines.
+struct ClaimLoop: Sendable {
+    let context: DeliveryContext
+    let pipelines: [ProviderEndpoint: EndpointPipeline]
+    let session: DatabaseSession
+
+    /// Between two scans after a wake. A transaction that did not notify, because another was just doing so, commits
+    /// within this time or is found by the poll.
+    private static let pauseBetweenScans = Duration.milliseconds(60)
+
+    /// Runs until the wakes end, then until every open batch is finished or given back.
+    func run(wakes: AsyncStream<Void>) async {
+        await withDiscardingTaskGroup { group in
+            let slots = InFlightWindow(capacity: self.context.settings.claimsAhead)
+            for await _ in wakes {
+                await self.drainOutbox(slots: slots) { work in
+                    group.addTask { await work() }
+                }
+            }
+        }
+    }
+
+    /// Scans until two scans in a row found nothing.
+    ///
+    /// A slot is taken for each claim and given back when all of it is on its way or put aside, so that the worker
+    /// holds little that is not being sent.
+    private func drainOutbox(
+        slots: InFlightWindow, start: (sending @escaping @Sendable () async -> Void) -> Void
+    ) async {
+        var emptyScans = 0
+        var backOff = BackOff()
+        while emptyScans < 2, !self.context.isStopping {
+            guard self.context.recorder.backlog < self.context.settings.largestBacklog else {
+                try? await Task.sleep(for: Self.pauseBetweenScans)
+                continue
+            }
+            guard await slots.take(upTo: 1) > 0 else { return }
+            do {
+                let claimed = try await self.claim()
+                backOff.reset()
+                if claimed.isEmpty {
+                    slots.give(back: 1)
+                    emptyScans += 1
+                    if emptyScans < 2 { try? await Task.sleep(for: Self.pauseBetweenScans) }
+                } else {
+                    emptyScans = 0
+                    start { await self.process(claimed, handedOver: { slots.give(back: 1) }) }
+                }
+            } catch {
+                slots.give(back: 1)
+                self.context.log.warning("claiming failed, trying again", ["error": "\(error)"])
+                try? await Task.sleep(for: backOff.next())
+            }
+        }
+    }
+
+    private struct Claimed: Sendable {
+        var batch: ClaimedBatch?
+        var due: [WaitingDelivery] = []
+        var readAt: ContinuousClock.Instant
+        var isEmpty: Bool { self.batch == nil && self.due.isEmpty }
+    }
+
+    /// One scan of the outbox and of what waits.
+    private func claim() async throws -> Claimed {
+        let settings = self.context.settings
+        var claimed = Claimed(readAt: .now)
+        let outbox = OutboxClaim(source: settings.source, limit: settings.batchSize, lease: settings.lease)
+        let rows = try await self.session.query(outbox.query(worker: self.context.worker))
+        claimed.batch = try outbox.decode(rows)
+        if let batch = claimed.batch { self.context.held.open(batch.lease) }
+
+        let waiting = WaitingClaim(limit: settings.batchSize, lease: settings.lease)
+        let endpoints = self.pipelines.keys.filter { self.context.pauses.remaining($0) == nil }
+        do {
+            claimed.due = try waiting.decode(
+                await self.session.query(waiting.query(endpoints: Array(endpoints), workerID: self.context.worker.id)))
+            self.context.held.lease(claimed.due)
+        } catch {
+            // What is claimed already must not be lost sight of; the waiting ones are found by the next scan.
+            guard claimed.batch != nil else { throw error }
+            self.context.log.warning("claiming what waits failed", ["error": "\(error)"])
+        }
+        return claimed
+    }
+
+    /// Plans, sends, and closes the batch with the last of its outcomes, or gives back what was not sent.
+    private func process(_ claimed: Claimed, handedOver: @escaping @Sendable () -> Void) async {
+        var items = claimed.due.map { PendingDelivery($0) }
+        if let batch = claimed.batch {
+            let (record, planned) = self.context.plan(batch.facts, readAt: claimed.readAt)
+            self.context.recorder.add(record)
+            items += planned
+        }
+        let unsent = await self.send(items, handedOver: handedOver)
+        var end = QueueRecord()
+        if let lease = claimed.batch?.lease {
+            let left = Set(unsent.filter { $0.waitingLease == nil }.map(\.reference.notificationID))
+            if left.isEmpty {
+                end.closed.append(lease)
+            } else {
+                end.released.append(ReleaseEntry(lease: lease, notificationIDs: Array(left)))
+            }
+        }
+        for item in unsent {
+            guard let lease = item.waitingLease else { continue }
+            end.snoozed.append(SnoozeEntry(deliveryID: item.reference.deliveryID, leaseToken: lease, wait: .zero))
+        }
+        self.context.recorder.add(end)
+        self.context.held.unlease(claimed.due)
+    }
+
+    /// Each endpoint at its own pace, so that a slow one holds up no other.
+    private func send(
+        _ items: [PendingDelivery], handedOver: @escaping @Sendable () -> Void
+    ) async -> [PendingDelivery] {
+        var byEndpoint = Dictionary(grouping: items, by: \.endpoint)
+        for endpoint in byEndpoint.keys where self.pipelines[endpoint] == nil {
+            self.context.discardUnconfigured(byEndpoint.removeValue(forKey: endpoint) ?? [])
+        }
+        guard !byEndpoint.isEmpty else {
+            handedOver()
+            return []
+        }
+        let latch = Latch(count: byEndpoint.count, opened: handedOver)
+        return await withTaskGroup(of: [PendingDelivery].self) { group in
+            for (endpoint, items) in byEndpoint {
+                guard let pipeline = self.pipelines[endpoint] else { continue }
+                group.addTask { await pipeline.deliver(items) { latch.countDown() } }
+            }
+            var unsent: [PendingDelivery] = []
+            for await more in group { unsent += more }
+            return unsent
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import Postgres
+
+/// One connection that is made when it is needed and made anew when it was lost. Callers see the error and try again at
+/// their own pace; the session only never hands out a dead connection.
+package actor DatabaseSession {
+    private let configuration: PostgresConfiguration
+    private let prepare: @Sendable (PostgresConnection) async throws -> Void
+    private var connection: PostgresConnection?
+    /// The connection being made. Kept as a task, so that callers that come meanwhile wait for the same one.
+    private var connecting: Task<PostgresConnection, any Error>?
+
+    /// - Parameter prepare: run on each new connection before it is used; if it throws, the connection is closed.
+    package init(
+        _ configuration: PostgresConfiguration,
+        prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.prepare = prepare
+    }
+
+    package func query(_ query: PostgresQuery) async throws -> PostgresRows {
+        let connection = try await self.connected()
+        do {
+            return try await connection.query(query)
+        } catch {
+            // A server that takes no writes any more is as good as gone: find the one that does.
+            if error.isConnectionLoss || error.isReadOnly { await self.drop(connection) }
+            throw error
+        }
+    }
+
+    package func close() async {
+        self.connecting?.cancel()
+        if let connection { await self.drop(connection) }
+    }
+
+    private func connected() async throws -> PostgresConnection {
+        if let connection { return connection }
+        if let connecting { return try await connecting.value }
+        let task = Task { [configuration, prepare] in
+            let connection = try await PostgresConnection.connect(configuration)
+            do {
+                try await prepare(connection)
+            } catch {
+                await connection.close()
+                throw error
+            }
+            return connection
+        }
+        self.connecting = task
+        defer { self.connecting = nil }
+        let connection = try await task.value
+        self.connection = connection
+        return connection
+    }
+
+    private func drop(_ lost: PostgresConnection) async {
+        if self.connection === lost { self.connection = nil }
+        await lost.close()
+    }
+}

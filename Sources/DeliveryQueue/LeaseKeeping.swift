@@ -1,0 +1,104 @@
+package import Postgres
+package import PushModel
+package import struct FoundationEssentials.UUID
+
+/// Keeps leases alive and returns those of the dead.
+package struct LeaseKeeping: Sendable {
+    package var lease: Duration
+
+    /// The first key of the session-level advisory lock that says "this worker's session lives".
+    package static let lockClass = 1_347_769_161
+
+    /// A worker whose lock is gone is dead once its heartbeat, too, is older than this: a worker that has lost its
+    /// connection for a moment keeps its batches.
+    package static let graceForReconnection: Duration = .seconds(5)
+
+    package init(lease: Duration) {
+        self.lease = lease
+    }
+
+    /// Takes the lock. One row, one boolean.
+    package func lock(key: Int) -> PostgresQuery {
+        "select pg_try_advisory_lock(\(Self.lockClass)::integer, \(key)::integer)"
+    }
+
+    /// Says that the worker lives, extends the leases it names, and reads the pauses. A row per batch that is still its own
+    /// and per pause: `(batch id, endpoint, remaining microseconds, reason)`.
+    package func heartbeat(
+        worker: WorkerIdentity, name: String, version: String, listening: Bool, batches: [Int], waiting: [UUID]
+    ) -> PostgresQuery {
+        """
+        with me as (
+            insert into push.workers (id, name, version, lock_key, listening)
+            values (\(worker.id)::uuid, \(name), \(version), \(worker.lockKey)::integer, \(listening)::boolean)
+            on conflict (id) do update set
+                heartbeat_at = now(), lock_key = excluded.lock_key, listening = excluded.listening
+        ), extended as (
+            update push.batches set leased_until = now() + \(self.lease)::interval
+            where id = any (\(batches.sorted())::bigint[]) and worker_id = \(worker.id)::uuid
+            returning id
+        ), retained as (
+            update push.waiting set scheduled_at = now() + \(self.lease)::interval
+            where delivery_id = any (\(waiting.sorted { $0.text < $1.text })::uuid[])
+                and worker_id = \(worker.id)::uuid and lease_token is not null
+        )
+        select id, null::text, null::bigint, null::text from extended
+        union all
+        select null, endpoint, (extract(epoch from paused_until - now()) * 1000000)::bigint, reason
+        from push.providers where paused_until > now()
+        """
+    }
+
+    package struct Heartbeat: Sendable {
+        package var batchIDs: Set<Int> = []
+        package var pauses: [ProviderEndpoint: Duration] = [:]
+    }
+
+    package func decodeHeartbeat(_ rows: PostgresRows) throws(PostgresError) -> Heartbeat {
+        var result = Heartbeat()
+        for row in rows {
+            if let id = try row.optionalInt(0) { result.batchIDs.insert(id) }
+            if let endpoint = try row.optionalText(1).flatMap(ProviderEndpoint.init(rawValue:)),
+                let microseconds = try row.optionalInt(2)
+            {
+                result.pauses[endpoint] = .microseconds(microseconds)
+            }
+        }
+        return result
+    }
+
+    /// Returns to the outbox what batches hold whose lease ended or whose worker is dead. `affected` is the number of
+    /// notifications. `push.batches` has a row per open batch: a scan of it is nothing.
+    package func rescue(worker: WorkerIdentity) -> PostgresQuery {
+        """
+        with lost as materialized (
+            select b.id from push.batches b
+            left join push.workers w on w.id = b.worker_id
+            where b.leased_until < now() or (
+                b.lock_key is not null and b.worker_id <> \(worker.id)::uuid
+                and coalesce(w.heartbeat_at < now() - \(Self.graceForReconnection)::interval, true)
+                and not exists (
+                    select from pg_locks l
+                    where l.locktype = 'advisory' and l.granted and l.objsubid = 2
+                        and l.database = (select oid from pg_database where datname = current_database())
+                        and l.classid = \(Self.lockClass)::integer::oid and l.objid = b.lock_key::oid
+                )
+            )
+            for update of b skip locked
+        ), ended as (
+            delete from push.batches where id = any (array(select id from lost))
+            returning notification_ids, lanes, rescues
+        )
+        insert into push.outbox (notification_id, lane, origin, rescues)
+        select n.notification_id, n.lane, 'rescue', e.rescues + 1
+        from ended e cross join lateral unnest(e.notification_ids, e.lanes) as n (notification_id, lane)
+        order by n.notification_id
+        on conflict (notification_id) do nothing
+        """
+    }
+
+    /// Says that the worker has stopped.
+    package func farewell(worker: WorkerIdentity) -> PostgresQuery {
+        "update push.workers set stopped_at = now(), listening = false where id = \(worker.id)::uuid"
+    }
+}

@@ -1,0 +1,40 @@
+/// One forward step of the schema `push`: a file, never edited once it has landed.
+package struct Migration: Sendable {
+    package let version: Int
+    package let name: String
+    package let sql: String
+
+    /// Every migration, oldest first.
+    package static let all: [Migration] = [
+        Migration(version: 1, name: "queue", bytes: PackageResources._0001_queue_sql)
+    ]
+
+    /// Joins the schema with the app's tables; see the file.
+    package static func attachment(to source: SourceSchema) -> String {
+        replace("{source}", in: String(decoding: PackageResources.attach_sql, as: UTF8.self), source: source)
+    }
+
+    private init(version: Int, name: String, bytes: [UInt8]) {
+        self.version = version
+        self.name = name
+        self.sql = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Inside an SQL literal (between an apostrophe and the next) the other quoting is wanted.
+    private static func replace(_ mark: String, in text: String, source: SourceSchema) -> String {
+        text.split(separator: "'" + mark, omittingEmptySubsequences: false)
+            .joined(separator: "'" + source.identifierInLiteral)
+            .split(separator: mark, omittingEmptySubsequences: false)
+            .joined(separator: source.identifier)
+    }
+
+    /// FNV-1a over the text, 64 bits: tells an edited file, guards against nothing else.
+    package var checksum: String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in self.sql.utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

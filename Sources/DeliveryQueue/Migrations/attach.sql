@@ -1,0 +1,42 @@
+-- Joins the schema push with the app's tables. Not a migration: it is run at every `push-fanout migrate`, since it
+-- depends on where the tables are. {source} is the quoted name of PUSH_SOURCE_SCHEMA.
+
+do $$
+begin
+    create role push_worker nologin;
+exception when duplicate_object or unique_violation then null;
+end
+$$;
+do $$
+begin
+    create role push_operator nologin;
+exception when duplicate_object or unique_violation then null;
+end
+$$;
+
+grant usage on schema push to push_worker, push_operator;
+grant select on all tables in schema push to push_worker;
+grant insert, update, delete on
+    push.outbox, push.batches, push.waiting, push.workers, push.providers, push.counters to push_worker;
+grant insert on push.fanouts, push.attempts to push_worker;
+grant execute on function push.ensure_partitions() to push_worker;
+
+grant usage on schema {source} to push_worker, push_operator;
+grant select on {source}.notifications, {source}.accounts, {source}.devices to push_worker;
+grant update (push_token_invalidated_at, push_token_invalid_reason, apns_environment) on {source}.devices to push_worker;
+-- `push-fanout notify` writes an operator's message.
+grant select (id) on {source}.accounts to push_operator;
+grant insert (id, account_id, kind, title, body, translations) on {source}.notifications to push_operator;
+
+-- A view cannot carry a statement-level trigger with a transition table: then the base table needs one of its own,
+-- or the database webhook is used. See the README.
+do $$
+begin
+    if (select relkind from pg_class where oid = '{source}.notifications'::regclass) in ('r', 'p') then
+        create or replace trigger push_enqueue
+            after insert on {source}.notifications
+            referencing new table as new_notifications
+            for each statement execute function push.enqueue();
+    end if;
+end
+$$;

@@ -1,0 +1,183 @@
+package import Postgres
+package import PushModel
+package import struct FoundationEssentials.UUID
+
+/// Writes a ``QueueRecord`` in one statement, so that a batch is closed in the same transaction in which the last of
+/// its outcomes is stored.
+package struct RecordStatement: Sendable {
+    package var source: SourceSchema
+    package var workerID: UUID
+
+    package init(source: SourceSchema, workerID: UUID) {
+        self.source = source
+        self.workerID = workerID
+    }
+
+    /// - Parameter repeated: whether the same record may have been written before, by a try whose end was not seen.
+    ///   Attempts that are there already are then left out; the first try is spared the look-up.
+    package func query(_ record: QueueRecord, repeated: Bool) -> PostgresQuery {
+        let decisions = record.decisions
+        let attempts = record.attempts
+        let parked = record.parked.sorted { $0.delivery.deliveryID.text < $1.delivery.deliveryID.text }
+        let dead = record.deadTokens
+        let environments = record.environments
+        let pauses = record.pauses
+        let released = record.released.flatMap { entry in entry.notificationIDs.map { (entry.lease, $0) } }
+        let endedLeases = record.closed + record.released.map(\.lease)
+        let counters = Counters(record)
+        return """
+            with decided as (
+                insert into push.fanouts
+                    (notification_id, account_id, kind, decision, origin, delivery_ids, device_ids, worker_id)
+                select d.notification_id, d.account_id, d.kind, d.decision, d.origin, d.deliveries::uuid[], d.devices::uuid[],
+                    \(self.workerID)::uuid
+                from unnest(
+                    \(decisions.map(\.notificationID))::uuid[], \(decisions.map(\.accountID))::uuid[],
+                    \(decisions.map(\.kindName))::text[], \(decisions.map(\.decision.rawValue))::text[],
+                    \(decisions.map(\.origin.rawValue))::text[], \(decisions.map { Self.array($0.deliveryIDs) })::text[],
+                    \(decisions.map { Self.array($0.deviceIDs) })::text[]
+                ) as d (notification_id, account_id, kind, decision, origin, deliveries, devices)
+                where not exists (select from push.fanouts f where f.notification_id = d.notification_id)
+            ), attempted as (
+                insert into push.attempts
+                    (delivery_id, notification_id, device_id, account_id, platform, kind, number, state, outcome, status,
+                    reason, provider_id, milliseconds, worker_id)
+                select a.*, \(self.workerID)::uuid
+                from unnest(
+                    \(attempts.map(\.delivery.deliveryID))::uuid[], \(attempts.map(\.delivery.notificationID))::uuid[],
+                    \(attempts.map(\.delivery.deviceID))::uuid[], \(attempts.map(\.delivery.accountID))::uuid[],
+                    \(attempts.map(\.delivery.platform.rawValue))::text[], \(attempts.map(\.delivery.kindName))::text[],
+                    \(attempts.map(\.number))::smallint[], \(attempts.map(\.state.rawValue))::text[],
+                    \(attempts.map(\.outcome))::text[], \(attempts.map(\.status))::smallint[],
+                    \(attempts.map(\.reason))::text[], \(attempts.map(\.providerID))::text[],
+                    \(attempts.map { $0.duration.map(Self.milliseconds) })::integer[]
+                ) as a (delivery_id, notification_id, device_id, account_id, platform, kind, number, state, outcome, status,
+                    reason, provider_id, milliseconds)
+                where not \(repeated)::boolean or not exists (
+                    select from push.attempts t
+                    where t.delivery_id = a.delivery_id and t.number = a.number and t.state = a.state
+                        and t.worker_id = \(self.workerID)::uuid
+                )
+            ), parked as (
+                insert into push.waiting
+                    (delivery_id, notification_id, device_id, account_id, platform, kind, endpoint, attempts, reason,
+                    expires_at, scheduled_at)
+                select p.delivery_id, p.notification_id, p.device_id, p.account_id, p.platform, p.kind, p.endpoint,
+                    p.attempts, p.reason, p.expires_at, now() + p.wait
+                from unnest(
+                    \(parked.map(\.delivery.deliveryID))::uuid[], \(parked.map(\.delivery.notificationID))::uuid[],
+                    \(parked.map(\.delivery.deviceID))::uuid[], \(parked.map(\.delivery.accountID))::uuid[],
+                    \(parked.map(\.delivery.platform.rawValue))::text[], \(parked.map(\.delivery.kindName))::text[],
+                    \(parked.map(\.endpoint.rawValue))::text[], \(parked.map(\.attempts))::smallint[],
+                    \(parked.map(\.reason))::text[], \(parked.map(\.expiresAt))::timestamptz[],
+                    \(parked.map(\.wait))::interval[]
+                ) as p (delivery_id, notification_id, device_id, account_id, platform, kind, endpoint, attempts, reason,
+                    expires_at, wait)
+                where not exists (
+                    select from push.attempts t where t.delivery_id = p.delivery_id and t.state = 'accepted'
+                )
+                on conflict (delivery_id) do update set
+                    endpoint = excluded.endpoint, attempts = excluded.attempts, reason = excluded.reason,
+                    scheduled_at = excluded.scheduled_at, lease_token = null, worker_id = null
+            ), settled as (
+                delete from push.waiting where delivery_id = any (\(record.settled.sorted { $0.text < $1.text })::uuid[])
+            ), snoozed as (
+                update push.waiting w
+                set scheduled_at = now() + s.wait, lease_token = null, worker_id = null
+                from unnest(
+                    \(record.snoozed.map(\.deliveryID))::uuid[], \(record.snoozed.map(\.leaseToken))::uuid[],
+                    \(record.snoozed.map(\.wait))::interval[]
+                ) as s (delivery_id, lease_token, wait)
+                where w.delivery_id = s.delivery_id and w.lease_token = s.lease_token
+            ), buried as (
+                update \(unescaped: self.source.identifier).devices d
+                set push_token_invalidated_at = now(), push_token_invalid_reason = x.reason
+                from unnest(
+                    \(dead.map(\.deviceID))::uuid[], \(dead.map(\.storedToken))::text[], \(dead.map(\.reason))::text[],
+                    \(dead.map(\.since))::timestamptz[]
+                ) as x (device_id, token, reason, since)
+                where d.id = x.device_id and d.push_token = x.token and d.push_token_invalidated_at is null
+                    and (x.since is null or d.push_token_updated_at is null or d.push_token_updated_at < x.since)
+            ), moved as (
+                update \(unescaped: self.source.identifier).devices d
+                set apns_environment = x.environment
+                from unnest(
+                    \(environments.map(\.deviceID))::uuid[], \(environments.map(\.storedToken))::text[],
+                    \(environments.map(\.environment.rawValue))::text[]
+                ) as x (device_id, token, environment)
+                where d.id = x.device_id and d.push_token = x.token
+                    and not exists (select from unnest(\(dead.map(\.deviceID))::uuid[]) as b (id) where b.id = d.id)
+            ), paused as (
+                insert into push.providers (endpoint, paused_until, reason, fix, paused_by)
+                select p.endpoint, now() + max(p.duration), max(p.reason), max(p.fix), \(self.workerID)::text
+                from unnest(
+                    \(pauses.map(\.endpoint.rawValue))::text[], \(pauses.map(\.duration))::interval[],
+                    \(pauses.map(\.reason))::text[], \(pauses.map(\.fix))::text[]
+                ) as p (endpoint, duration, reason, fix)
+                group by p.endpoint
+                on conflict (endpoint) do update set
+                    paused_until = greatest(push.providers.paused_until, excluded.paused_until),
+                    reason = excluded.reason, fix = excluded.fix, paused_by = excluded.paused_by, changed_at = now()
+            ), ended as (
+                delete from push.batches b
+                using unnest(
+                    \(endedLeases.map(\.id))::bigint[], \(endedLeases.map(\.token))::uuid[]
+                ) as l (id, token)
+                where b.id = l.id and b.token = l.token
+                returning b.id, b.notification_ids, b.lanes
+            ), returned as (
+                insert into push.outbox (notification_id, lane, origin)
+                select r.notification_id, n.lane, 'rescue'
+                from unnest(
+                    \(released.map(\.0.id))::bigint[], \(released.map(\.1))::uuid[]
+                ) as r (batch_id, notification_id)
+                join ended e on e.id = r.batch_id
+                cross join lateral unnest(e.notification_ids, e.lanes) as n (notification_id, lane)
+                where n.notification_id = r.notification_id
+                on conflict (notification_id) do nothing
+            ), counted as (
+                insert into push.counters (minute, name, labels, value)
+                select date_trunc('minute', now()), c.name, c.labels, c.value
+                from unnest(\(counters.names)::text[], \(counters.labels)::text[], \(counters.values)::bigint[])
+                    as c (name, labels, value)
+            )
+            select count(*) from ended
+            """
+    }
+
+    private static func array(_ ids: [UUID]) -> String {
+        "{" + ids.map(\.text).joined(separator: ",") + "}"
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        return Int(clamping: seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000)
+    }
+
+    /// What dashboards count, summed for one flush.
+    private struct Counters {
+        var names: [String] = []
+        var labels: [String] = []
+        var values: [Int] = []
+
+        init(_ record: QueueRecord) {
+            var sums: [String: [String: Int]] = [:]
+            for entry in record.decisions {
+                // The kind comes from the app's row: only known names become labels.
+                let kind = entry.kindName.flatMap(NotificationKind.init(named:))?.name ?? "other"
+                sums["decisions", default: [:]]["\(kind) \(entry.decision.rawValue)", default: 0] += 1
+            }
+            for entry in record.attempts {
+                let provider = entry.delivery.platform.provider.rawValue
+                sums["attempts", default: [:]]["\(provider) \(entry.outcome) \(entry.state.rawValue)", default: 0] += 1
+            }
+            for (name, byLabels) in sums.sorted(by: { $0.key < $1.key }) {
+                for (labels, value) in byLabels.sorted(by: { $0.key < $1.key }) {
+                    self.names.append(name)
+                    self.labels.append(labels)
+                    self.values.append(value)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import Postgres
+package import PushModel
+package import struct FoundationEssentials.Date
+package import struct FoundationEssentials.UUID
+
+/// A waiting delivery whose time has come, leased.
+package struct WaitingDelivery: Sendable {
+    package var reference: DeliveryReference
+    package var endpoint: ProviderEndpoint
+    /// Tries so far that count against the maximum.
+    package var attempts: Int
+    package var reason: String
+    package var expiresAt: Date
+    package var leaseToken: UUID
+}
+
+/// Leases deliveries that are due, for the endpoints that are not paused.
+package struct WaitingClaim: Sendable {
+    /// At most this many for each endpoint.
+    package var limit: Int
+    package var lease: Duration
+
+    package init(limit: Int, lease: Duration) {
+        self.limit = limit
+        self.lease = lease
+    }
+
+    /// By `(endpoint, scheduled_at)`, an endpoint at a time: what waits for a paused one is never scanned. The lease
+    /// moves `scheduled_at` to its own end, so a lost lease needs no rescue.
+    package func query(endpoints: [ProviderEndpoint], workerID: UUID) -> PostgresQuery {
+        """
+        with due as materialized (
+            select d.delivery_id
+            from unnest(\(endpoints.map(\.rawValue))::text[]) as e (endpoint)
+            cross join lateral (
+                select w.delivery_id from push.waiting w
+                where w.endpoint = e.endpoint and w.scheduled_at <= now()
+                order by w.scheduled_at
+                limit \(unescaped: String(self.limit))
+                for update skip locked
+            ) d
+        )
+        update push.waiting w
+        set lease_token = gen_random_uuid(), worker_id = \(workerID)::uuid,
+            scheduled_at = now() + \(self.lease)::interval
+        where w.delivery_id = any (array(select delivery_id from due order by delivery_id))
+        returning w.delivery_id, w.notification_id, w.device_id, w.account_id, w.platform, w.kind, w.endpoint, w.attempts,
+            w.reason, w.expires_at, w.lease_token
+        """
+    }
+
+    package func decode(_ rows: PostgresRows) throws(PostgresError) -> [WaitingDelivery] {
+        var deliveries: [WaitingDelivery] = []
+        deliveries.reserveCapacity(rows.count)
+        for row in rows {
+            guard let platform = Platform(rawValue: try row.text(4)),
+                let endpoint = ProviderEndpoint(rawValue: try row.text(6))
+            else { continue }
+            deliveries.append(
+                WaitingDelivery(
+                    reference: DeliveryReference(
+                        deliveryID: try row.uuid(0), notificationID: try row.uuid(1), deviceID: try row.uuid(2),
+                        accountID: try row.uuid(3), platform: platform, kindName: try row.text(5)),
+                    endpoint: endpoint, attempts: try row.int(7), reason: try row.text(8), expiresAt: try row.date(9),
+                    leaseToken: try row.uuid(10)))
+        }
+        return deliveries
+    }
+}
