@@ -36,9 +36,19 @@ package enum DeliveryReason: String, CaseIterable, Sendable {
     case gone
     case switchedOff = "switched_off"
     case tokenChanged = "token_changed"
+    /// The row became one of a kind this worker does not know.
+    case unknownKind = "unknown_kind"
     // discarded
     case expired
     case exhausted
     case providerNotConfigured = "provider_not_configured"
     case duplicateToken = "duplicate_token"
+
+    /// The final state that goes with the reason.
+    package var state: DeliveryState {
+        switch self {
+        case .alreadyRead, .ignored, .gone, .switchedOff, .tokenChanged, .unknownKind: .cancelled
+        case .expired, .exhausted, .providerNotConfigured, .duplicateToken: .discarded
+        }
+    }
 }
