@@ -96,20 +96,22 @@ package struct EndpointPipeline: Sendable {
             return checked
         }
         var record = QueueRecord()
-        for item in slice {
-            switch Recheck.decide(
-                notificationID: item.reference.notificationID, deviceID: item.reference.deviceID,
-                previous: item.delivery, facts: facts[item.reference.notificationID], expiresAt: item.expiresAt, now: Date())
-            {
+        for var item in slice {
+            let id = item.reference.notificationID
+            let decision = Recheck.decide(
+                id: item.reference.deliveryID, deviceID: item.reference.deviceID, token: item.delivery?.token,
+                expiresAt: item.expiresAt,
+                facts: facts[id] ?? NotificationFacts(notificationID: id, notification: nil, account: nil), now: Date())
+            switch decision {
             case .send(let delivery):
-                var item = item
                 item.delivery = delivery
                 item.readAt = now
                 checked.ready.append(item)
             case .cancel(let reason):
-                record.append(self.context.ended(item, state: .cancelled, reason: reason.rawValue))
+                record.append(self.context.ended(item, state: reason.state, reason: reason.rawValue))
             case .expired:
-                record.append(self.context.ended(item, state: .discarded, reason: DeliveryReason.expired.rawValue))
+                let reason = DeliveryReason.expired
+                record.append(self.context.ended(item, state: reason.state, reason: reason.rawValue))
             }
         }
         self.context.recorder.add(record)

@@ -1,7 +1,7 @@
 internal import Postgres
 internal import PushModel
-private import struct FoundationEssentials.Data
-private import class FoundationEssentials.JSONDecoder
+internal import struct FoundationEssentials.Data
+internal import class FoundationEssentials.JSONDecoder
 internal import struct FoundationEssentials.UUID
 
 /// The part that claiming and re-checking share: from a CTE named `wanted` to the facts of each notification, in the

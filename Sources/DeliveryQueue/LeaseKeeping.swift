@@ -30,7 +30,7 @@ package struct LeaseKeeping: Sendable {
         """
         with me as (
             insert into push.workers (id, name, version, lock_key, listening)
-            values (\(worker.id)::uuid, \(name), \(version), \(worker.lockKey)::integer, \(listening)::boolean)
+            values (\(worker.id)::uuid, \(name), \(version), \(worker.lockKey as Int?)::integer, \(listening)::boolean)
             on conflict (id) do update set
                 heartbeat_at = now(), lock_key = excluded.lock_key, listening = excluded.listening
         ), extended as (

@@ -6,7 +6,7 @@ package struct Migration: Sendable {
 
     /// Every migration, oldest first.
     package static let all: [Migration] = [
-        Migration(version: 1, name: "queue", bytes: PackageResources._0001_queue_sql)
+        Migration(version: 1, name: "queue", bytes: PackageResources.V0001_queue_sql)
     ]
 
     /// Joins the schema with the app's tables; see the file.

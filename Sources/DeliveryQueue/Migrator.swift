@@ -1,5 +1,5 @@
 package import Postgres
-package import PushModel
+internal import PushModel
 
 /// Creates and upgrades the schema `push`.
 package struct Migrator: Sendable {

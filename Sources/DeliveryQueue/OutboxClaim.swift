@@ -74,7 +74,7 @@ package struct OutboxClaim: Sendable {
         ), batch as (
             insert into push.batches (worker_id, lock_key, notification_ids, lanes, rescues, leased_until)
             select
-                \(worker.id)::uuid, \(worker.lockKey)::integer, array_agg(notification_id order by ordinal),
+                \(worker.id)::uuid, \(worker.lockKey as Int?)::integer, array_agg(notification_id order by ordinal),
                 array_agg(lane order by ordinal), max(rescues), now() + \(self.lease)::interval
             from wanted
             having count(*) > 0

@@ -1,4 +1,3 @@
-package import Postgres
 package import PushModel
 package import struct FoundationEssentials.Date
 package import struct FoundationEssentials.UUID

@@ -1,5 +1,5 @@
 package import Postgres
-package import PushModel
+internal import PushModel
 package import struct FoundationEssentials.UUID
 
 /// Writes a ``QueueRecord`` in one statement, so that a batch is closed in the same transaction in which the last of

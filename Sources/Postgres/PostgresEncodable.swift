@@ -90,7 +90,7 @@ extension Date: PostgresArrayElement {
     }
 }
 
-extension Duration: PostgresEncodable {
+extension Duration: PostgresArrayElement {
     /// As `interval`, in seconds with microseconds; what is finer is cut off.
     package func encode(into bytes: inout [UInt8]) {
         let (seconds, attoseconds) = self.components
@@ -100,6 +100,12 @@ extension Duration: PostgresEncodable {
         let fraction = microseconds.magnitude.description
         let padding = String(repeating: "0", count: 6 - fraction.utf8.count)
         bytes.append(contentsOf: "\(sign)\(seconds.magnitude).\(padding)\(fraction) seconds".utf8)
+    }
+
+    package func encodeElement(into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        self.encode(into: &bytes)
+        bytes.append(UInt8(ascii: "\""))
     }
 }
 
