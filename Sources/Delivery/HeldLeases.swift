@@ -17,8 +17,8 @@ package final class HeldLeases: Sendable {
         self.state.withLock { _ = $0.batches.insert(batch) }
     }
 
-    func close(_ batch: BatchLease) {
-        self.state.withLock { _ = $0.batches.remove(batch) }
+    func close(_ batches: [BatchLease]) {
+        self.state.withLock { $0.batches.subtract(batches) }
     }
 
     func lease(_ due: [WaitingDelivery]) {

@@ -1,0 +1,57 @@
+package import DeliveryQueue
+private import Locking
+private import Observability
+private import Postgres
+
+/// Keeps the worker's leases alive, returns those of dead workers, and has the next days' partitions made. Apart from
+/// the sends, so that a slow provider never costs a lease.
+struct Upkeep: Sendable {
+    let context: DeliveryContext
+    let session: DatabaseSession
+    let wake: WakeSignal
+    let name: String
+    let version: String
+    let isListening: Locked<Bool>
+
+    private static let partitionInterval = Duration.seconds(3600)
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        var partitionsDue = ContinuousClock.now
+        // Others get the time to come back from what cost us our connection before their batches count as lost.
+        var rescueFrom = ContinuousClock.now + LeaseKeeping.graceForReconnection
+        while !Task.isCancelled {
+            do {
+                try await self.heartbeat()
+                if ContinuousClock.now >= rescueFrom { try await self.rescue() }
+                if ContinuousClock.now >= partitionsDue {
+                    _ = try await self.session.query("select push.ensure_partitions()")
+                    partitionsDue = .now + Self.partitionInterval
+                }
+            } catch {
+                guard !Task.isCancelled else { return }
+                self.context.log.warning("upkeep failed, trying again", ["error": "\(error)"])
+                rescueFrom = .now + LeaseKeeping.graceForReconnection
+            }
+            try? await Task.sleep(for: self.context.settings.heartbeat)
+        }
+    }
+
+    private func heartbeat() async throws {
+        let keeping = LeaseKeeping(lease: self.context.settings.lease)
+        let rows = try await self.session.query(
+            keeping.heartbeat(
+                worker: self.context.worker, name: self.name, version: self.version,
+                listening: self.isListening.withLock { $0 }, batches: self.context.held.batchIDs,
+                waiting: self.context.held.waitingIDs))
+        self.context.pauses.adopt(try keeping.decodeHeartbeat(rows).pauses)
+    }
+
+    private func rescue() async throws {
+        let keeping = LeaseKeeping(lease: self.context.settings.lease)
+        let rescued = try await self.session.query(keeping.rescue(worker: self.context.worker)).affected
+        guard rescued > 0 else { return }
+        self.context.log.notice("rescued notifications of a lost worker", ["count": rescued])
+        self.wake.wake()
+    }
+}
