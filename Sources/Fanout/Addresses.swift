@@ -1,6 +1,7 @@
+import PushModel
+
 import struct FoundationEssentials.Date
 import struct FoundationEssentials.UUID
-import PushModel
 
 /// The usable tokens of an account's devices, each given to one device: the same phone is not pushed to twice
 /// because it is stored twice.
@@ -37,7 +38,7 @@ struct Addresses {
     }
 
     /// The token to send to, or why the device gets no push.
-    func take(_ device: Device) -> Result<DeviceToken, Refusal> {
+    func token(of device: Device) -> Result<DeviceToken, Refusal> {
         switch self.tokens[device.id] {
         case .success(let token):
             guard self.owners[Self.address(device, token)]?.id == device.id else {

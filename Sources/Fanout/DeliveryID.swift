@@ -1,4 +1,5 @@
 import Cryptography
+
 package import struct FoundationEssentials.UUID
 
 /// The id of a delivery, also its `apns-id`: known before anything about it was stored, and the same after a crash.

@@ -1,4 +1,5 @@
 package import PushModel
+
 package import struct FoundationEssentials.UUID
 
 /// What is to be done about one notification: a decision, and an end or a send for each device that has none yet.

@@ -1,5 +1,4 @@
-package import struct FoundationEssentials.Date
-import struct FoundationEssentials.UUID
+package import FoundationEssentials
 package import PushModel
 
 /// The fan-out rules: from the facts of one notification to its plan. Pure.
@@ -40,10 +39,10 @@ package struct Planner: Sendable {
         where !begun && kind.coalesces && notification.connectionID != nil && facts.earlierUnreadExists:
             plan.decision = .coalesced
         case .wanted(let notification, let kind, let expiresAt):
-            var addresses = Addresses(facts)
+            let addresses = Addresses(facts)
             for device in Self.open(facts) {
                 let id = Self.id(facts, device)
-                switch addresses.take(device) {
+                switch addresses.token(of: device) {
                 case .success(let token):
                     plan.deliveries.append(
                         Delivery(

@@ -1,6 +1,7 @@
+package import PushModel
+
 package import struct FoundationEssentials.Date
 package import struct FoundationEssentials.UUID
-package import PushModel
 
 /// What is to become of one delivery whose turn has come, by facts read just now: before the first try and before
 /// every retry.
@@ -15,7 +16,6 @@ package enum Recheck: Equatable, Sendable {
     package static func decide(
         id: UUID, deviceID: UUID, token planned: DeviceToken?, expiresAt: Date, facts: NotificationFacts, now: Date
     ) -> Recheck {
-        guard expiresAt > now else { return .expired }
         switch Verdict(facts, now: now, expiresAt: { _, _ in expiresAt }) {
         case .unwanted(_, .expired): return .expired
         case .unwanted(_, let reason): return .cancel(reason)

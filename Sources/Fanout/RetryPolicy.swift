@@ -1,4 +1,4 @@
-package import struct FoundationEssentials.Date
+package import FoundationEssentials
 package import PushModel
 
 /// When a try that failed is made again: exponential back-off with full jitter on top of a floor, within the
@@ -45,6 +45,7 @@ package struct RetryPolicy: Equatable, Sendable {
         switch outcome {
         case .retry(let described): retry = described
         case .unknown(let reason): retry = SendOutcome.Retry(reason: reason)
+        case .misconfigured(_, _, scope: .device): return .final
         // The provider is paused: the pause, not this wait, says when; it only must not end in a tight loop.
         case .misconfigured(let reason, _, let scope):
             retry = SendOutcome.Retry(reason: reason, scope: scope, countsAsAttempt: false)
@@ -63,7 +64,8 @@ package struct RetryPolicy: Equatable, Sendable {
         let least = provider == .apns ? .seconds(1) : self.fcmBase
         // Twenty doublings of a second pass every cap worth setting.
         let window = min(base * (1 << min(max(attempt - 1, 0), 20)), self.cap)
-        return max(floor ?? least, least) + .milliseconds(Int64.random(in: 0...window.inMilliseconds, using: &generator))
+        return max(floor ?? least, least)
+            + .milliseconds(Int64.random(in: 0...window.inMilliseconds, using: &generator))
     }
 }
 

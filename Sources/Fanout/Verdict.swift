@@ -1,5 +1,6 @@
-package import struct FoundationEssentials.Date
 import PushModel
+
+import struct FoundationEssentials.Date
 
 /// What a row and its account say about a push, apart from devices: the rules that hold when a notification is
 /// planned and hold again before every send.

@@ -18,7 +18,8 @@ package struct LanguageCatalog: Sendable {
         guard let english = byTag["en"] else {
             throw LanguageError(problems: [
                 .init(
-                    file: "en.json", key: "", fault: "is missing", fix: "English is what every other locale falls back to")
+                    file: "en.json", key: "", fault: "is missing",
+                    fix: "English is what every other locale falls back to")
             ])
         }
         self.byTag = byTag

@@ -18,7 +18,8 @@ package struct ListPattern: Equatable, Sendable {
 
         /// Nil unless `{0}` and `{1}` stand in the pattern once each, in this order, and no other brace.
         package init?(_ pattern: String) {
-            guard let first = Self.split(pattern[...], at: "{0}"), let second = Self.split(first.after, at: "{1}") else {
+            guard let first = Self.split(pattern[...], at: "{0}"), let second = Self.split(first.after, at: "{1}")
+            else {
                 return nil
             }
             let texts = [String(first.before), String(second.before), String(second.after)]

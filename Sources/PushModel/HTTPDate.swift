@@ -20,7 +20,8 @@ package enum HTTPDate {
             day >= 1, day <= Self.days(inMonth: month, year: year),
             let time = Self.secondOfDay(fields.time)
         else { return nil }
-        return Date(timeIntervalSince1970: Double(Self.daysSince1970(year: year, month: month, day: day) * 86_400 + time))
+        return Date(
+            timeIntervalSince1970: Double(Self.daysSince1970(year: year, month: month, day: day) * 86_400 + time))
     }
 
     private static let months = [

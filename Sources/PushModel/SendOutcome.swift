@@ -17,7 +17,8 @@ package enum SendOutcome: Equatable, Sendable {
     case badDeviceToken(reason: String)
     /// Our fault: this payload or header will never be accepted.
     case rejected(reason: String)
-    /// A fault of configuration (key, topic, project, permission, clock): every send in `scope` would fail the same way.
+    /// A fault of configuration (key, topic, project, permission, clock): every send in `scope` would fail the same
+    /// way, so `scope` is paused and keeps its deliveries. Where that is one device, only this delivery is given up.
     case misconfigured(reason: String, fix: String, scope: Scope)
     /// Sent, but what became of it is not known: time-out, or the connection died. Tried again with the same ids.
     case unknown(reason: String)
