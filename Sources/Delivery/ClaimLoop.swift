@@ -1,10 +1,10 @@
-package import DeliveryQueue
-package import PushModel
-private import Fanout
-private import Observability
-private import Postgres
-private import struct FoundationEssentials.Date
-private import struct FoundationEssentials.UUID
+import DeliveryQueue
+import PushModel
+import Fanout
+import Observability
+import Postgres
+import struct FoundationEssentials.Date
+import struct FoundationEssentials.UUID
 
 /// Claims batches and due deliveries after each wake, plans them and gives them to the pipelines.
 struct ClaimLoop: Sendable {

@@ -1,13 +1,13 @@
-package import DeliveryQueue
-package import Fanout
-package import Observability
-package import PushModel
-private import Locking
-private import struct FoundationEssentials.Date
-package import struct FoundationEssentials.UUID
+import DeliveryQueue
+import Fanout
+import Observability
+import PushModel
+import Locking
+import struct FoundationEssentials.Date
+import struct FoundationEssentials.UUID
 
 /// What the parts of a running worker share: its settings, the pure rules, and the few places where state is kept.
-package struct DeliveryContext: Sendable {
+struct DeliveryContext: Sendable {
     let worker: WorkerIdentity
     let settings: DeliverySettings
     let planner: Planner

@@ -1,13 +1,13 @@
-package import DeliveryQueue
-package import PushModel
-private import Fanout
-private import Observability
-private import struct FoundationEssentials.Date
-private import struct FoundationEssentials.UUID
+import DeliveryQueue
+import PushModel
+import Fanout
+import Observability
+import struct FoundationEssentials.Date
+import struct FoundationEssentials.UUID
 
 /// Sends what is pending for one endpoint: takes permits, reads stale facts again, sends, and hands each outcome to the
 /// recorder. One slice waits for its answers while the next is under way.
-package struct EndpointPipeline: Sendable {
+struct EndpointPipeline: Sendable {
     let endpoint: ProviderEndpoint
     let sender: any ProviderSender
     let window: InFlightWindow

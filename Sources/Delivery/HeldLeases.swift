@@ -1,9 +1,9 @@
-package import DeliveryQueue
-private import Locking
-package import struct FoundationEssentials.UUID
+import DeliveryQueue
+import Locking
+import struct FoundationEssentials.UUID
 
 /// The leases this worker holds: what the heartbeat extends.
-package final class HeldLeases: Sendable {
+final class HeldLeases: Sendable {
     private struct State {
         var batches: Set<BatchLease> = []
         var waiting: Set<UUID> = []
@@ -11,7 +11,7 @@ package final class HeldLeases: Sendable {
 
     private let state = Locked(State())
 
-    package init() {}
+    init() {}
 
     func open(_ batch: BatchLease) {
         self.state.withLock { _ = $0.batches.insert(batch) }
@@ -29,6 +29,6 @@ package final class HeldLeases: Sendable {
         self.state.withLock { $0.waiting.subtract(due.map(\.reference.deliveryID)) }
     }
 
-    package var batchIDs: [Int] { self.state.withLock { $0.batches.map(\.id) } }
-    package var waitingIDs: [UUID] { self.state.withLock { Array($0.waiting) } }
+    var batchIDs: [Int] { self.state.withLock { $0.batches.map(\.id) } }
+    var waitingIDs: [UUID] { self.state.withLock { Array($0.waiting) } }
 }

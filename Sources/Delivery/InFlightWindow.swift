@@ -1,4 +1,4 @@
-private import Locking
+import Locking
 
 /// How many deliveries of one endpoint may be on their way at once: permits, given out first come, first served.
 ///

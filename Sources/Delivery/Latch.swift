@@ -1,4 +1,4 @@
-private import Locking
+import Locking
 
 /// Calls back once, when it was counted down to nothing.
 struct Latch: Sendable {

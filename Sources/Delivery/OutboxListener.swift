@@ -1,6 +1,6 @@
-private import Observability
+import Observability
 package import Postgres
-private import struct FoundationEssentials.UUID
+import struct FoundationEssentials.UUID
 
 /// Listens for new rows in the outbox and wakes the claim loop. Every signal is a hint: a lost one costs the time to
 /// the next look, never a row.

@@ -1,5 +1,5 @@
 package import PushModel
-private import Locking
+import Locking
 
 /// Keeps a wrong host, topic or project from looking like a thousand dead phones: a token is called dead on such
 /// grounds only while the endpoint accepts others.

@@ -1,7 +1,7 @@
-package import DeliveryQueue
-private import Observability
-private import Postgres
-private import struct FoundationEssentials.UUID
+import DeliveryQueue
+import Observability
+import Postgres
+import struct FoundationEssentials.UUID
 
 /// Writes the recorder's records, each until it is written.
 struct RecordWriter: Sendable {

@@ -1,5 +1,5 @@
 package import DeliveryQueue
-private import Locking
+import Locking
 
 /// Gathers what happened and has it written in as few statements as the database's pace makes of it: while one is under
 /// way the next fills. Nothing is dropped: a flush that fails is tried again until it is written.

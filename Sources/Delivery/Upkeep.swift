@@ -1,7 +1,7 @@
-package import DeliveryQueue
-private import Locking
-private import Observability
-private import Postgres
+import DeliveryQueue
+import Locking
+import Observability
+import Postgres
 
 /// Keeps the worker's leases alive, returns those of dead workers, and has the next days' partitions made. Apart from
 /// the sends, so that a slow provider never costs a lease.

@@ -1,10 +1,10 @@
-package import DeliveryQueue
+import DeliveryQueue
 package import Fanout
 package import Observability
 package import Postgres
 package import PushModel
-private import Locking
-package import struct FoundationEssentials.UUID
+import Locking
+import struct FoundationEssentials.UUID
 
 /// The worker: claims, plans, sends and records until it is stopped.
 package final class Worker: Sendable {
@@ -135,13 +135,13 @@ package final class Worker: Sendable {
                         var again = self.stopSignal.wakes.makeAsyncIterator()
                         _ = await again.next()
                     }
-                    await limit.next()
+                    _ = await limit.next()
                     limit.cancelAll()
                 }
                 return false
             }
             // Either all is drained, or the limit has passed: then sends are cut off and handed back.
-            await group.next()
+            _ = await group.next()
             group.cancelAll()
         }
     }
