@@ -106,11 +106,17 @@ let package = Package(
         tests("HTTPTransportTests", ["HTTPTransport", "TestSupport"]),
         tests(
             "APNSTests",
-            ["APNS", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "TestSupport"]
+            [
+                "APNS", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "Locking",
+                "TestSupport",
+            ]
         ),
         tests(
             "FCMTests",
-            ["FCM", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "TestSupport"]
+            [
+                "FCM", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "Locking",
+                "TestSupport",
+            ]
         ),
         tests(
             "DeliveryTests",
