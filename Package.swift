@@ -49,7 +49,7 @@ let package = Package(
         module("Postgres", ["CLibPQ", "CLinux"]),
         module("DeliveryQueue", ["Postgres", "PushModel"]),
         module("JSONWebToken", ["Cryptography"]),
-        module("HTTPTransport", ["CLibCurl", "Locking"]),
+        module("HTTPTransport", ["CLibCurl", "COpenSSL", "Locking"]),
 
         // The two providers
         module("APNS", ["PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "Locking"]),
@@ -98,7 +98,7 @@ let package = Package(
         tests("FanoutTests", ["Fanout", "PushModel", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("DeliveryQueueTests", ["DeliveryQueue", "Postgres", "PushModel", "Fanout", "TestSupport"]),
-        tests("HTTPTransportTests", ["HTTPTransport", "TestSupport"]),
+        tests("HTTPTransportTests", ["HTTPTransport", "TestSupport", "Locking", "CLibCurl"]),
         tests(
             "APNSTests",
             ["APNS", "PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "TestSupport"]
