@@ -54,7 +54,7 @@ let package = Package(
             swiftSettings: settings
         ),
         module("JSONWebToken", ["Cryptography"]),
-        module("HTTPTransport", ["CLibCurl", "Locking"]),
+        module("HTTPTransport", ["CLibCurl", "COpenSSL", "Locking"]),
 
         // The two providers
         module("APNS", ["PushModel", "Localization", "JSONWebToken", "Cryptography", "HTTPTransport", "Locking"]),
@@ -103,7 +103,7 @@ let package = Package(
         tests("FanoutTests", ["Fanout", "PushModel", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "TestSupport"]),
         tests("DeliveryQueueTests", ["DeliveryQueue", "Postgres", "PushModel", "Fanout", "TestSupport"]),
-        tests("HTTPTransportTests", ["HTTPTransport", "TestSupport"]),
+        tests("HTTPTransportTests", ["HTTPTransport", "TestSupport", "Locking", "CLibCurl"]),
         tests(
             "APNSTests",
             [

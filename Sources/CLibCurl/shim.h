@@ -26,6 +26,12 @@ static inline CURLcode curl_setopt_data(CURL *easy, CURLoption option, curl_data
 static inline CURLcode curl_setopt_seek(CURL *easy, CURLoption option, curl_seek_function value) {
     return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode curl_setopt_prerequest(CURL *easy, CURLoption option, curl_prereq_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode curl_setopt_opensocket(CURL *easy, CURLoption option, curl_opensocket_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
 static inline CURLcode curl_getinfo_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
