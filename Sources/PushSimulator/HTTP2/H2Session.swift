@@ -240,9 +240,10 @@ extension H2Session {
         }
         self.requests.append(
             H2Request(
-                connection: self.connection, listener: self.listener, stream: stream.id, method: stream.method,
-                path: stream.path, authority: stream.authority, headers: stream.headers, body: stream.body,
-                bodyCount: stream.bodyCount, headersTooLarge: stream.headersTooLarge))
+                connection: self.connection, listener: self.listener, stream: stream.id,
+                request: SimulatedRequest(
+                    method: stream.method, path: stream.path, authority: stream.authority, headers: stream.headers,
+                    body: stream.body, bodyCount: stream.bodyCount, headersTooLarge: stream.headersTooLarge)))
         stream.headers = []
         stream.body = []
     }

@@ -5,17 +5,7 @@ struct H2Request: Sendable {
     /// Which of the server's listeners it came in by.
     var listener: Int
     var stream: Int32
-    var method: String
-    var path: String
-    var authority: String?
-    /// In order of arrival, names in lower case, without the pseudo-headers.
-    var headers: [(name: String, value: String)]
-    /// At most ``H2ConnectionOptions/maxBodyBytes``.
-    var body: [UInt8]
-    /// What the client sent, also beyond what ``body`` holds.
-    var bodyCount: Int
-    /// The header list was longer than ``H2ConnectionOptions/maxHeaderListBytes`` and is not complete here.
-    var headersTooLarge: Bool
+    var request: SimulatedRequest
 }
 
 /// An answer to one request.
@@ -31,11 +21,11 @@ struct H2Answer: Equatable, Sendable {
     }
 }
 
-struct H2Header: Equatable, Sendable {
-    var name: String
-    var value: String
+package struct H2Header: Equatable, Sendable {
+    package var name: String
+    package var value: String
 
-    init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
