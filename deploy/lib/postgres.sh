@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # A private PostgreSQL for one run: its own data directory, a Unix socket nobody else can reach, no TCP port.
-# To be sourced. The caller installs the trap that calls stop_postgres.
+# To be sourced. The caller installs the trap that calls remove_postgres.
 #
 #     start_postgres [setting=value…]    sets and exports PGHOST and PGUSER, so that psql finds the server
-#     stop_postgres [keep]               stops it and removes its directory, unless told to keep it
+#     stop_postgres                      stops it; its files stay in $postgres_directory
+#     remove_postgres                    stops it and removes its files
 
 postgres_directory=""
 
@@ -67,19 +68,18 @@ start_postgres() {
     unset PGPORT PGDATABASE PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
 }
 
-# Safe to call at any time, also twice and after a start that failed half-way.
+# Both are safe to call at any time, also twice and after a start that failed half-way.
 stop_postgres() {
+    local data=$postgres_directory/data programs
+    [[ -f $data/postmaster.pid ]] && programs=$(postgres_programs) || return 0
+    as_postgres "$programs/pg_ctl" stop --pgdata="$data" --silent --mode=fast --timeout=20 >/dev/null 2>&1 ||
+        as_postgres "$programs/pg_ctl" stop --pgdata="$data" --silent --mode=immediate --timeout=20 ||
+        echo "PostgreSQL in $postgres_directory did not stop" >&2
+}
+
+remove_postgres() {
     [[ -n $postgres_directory ]] || return 0
-    local directory=$postgres_directory programs
+    stop_postgres
+    rm -rf -- "$postgres_directory"
     postgres_directory=""
-    if [[ -f $directory/data/postmaster.pid ]] && programs=$(postgres_programs); then
-        as_postgres "$programs/pg_ctl" stop --pgdata="$directory/data" --silent --mode=fast --timeout=20 \
-            >/dev/null 2>&1 ||
-            as_postgres "$programs/pg_ctl" stop --pgdata="$directory/data" --silent --mode=immediate --timeout=20 ||
-            echo "PostgreSQL in $directory did not stop" >&2
-    fi
-    if [[ ${1:-} == keep ]]; then
-        return 0
-    fi
-    rm -rf -- "$directory"
 }

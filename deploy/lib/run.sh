@@ -37,13 +37,25 @@ start_child() {
     children+=("$child")
 }
 
-# Runs a child to its end. Other than a plain command, a signal to the script is handled at once.
+# Runs a child to its end, for $child_limit seconds at most. Other than a plain command, a signal to the script is
+# handled at once.
+child_limit=1800
 run_child() {
-    local status=0
+    local status=0 pid watchdog
     start_child "$@"
-    wait "$child" || status=$?
-    unset 'children[-1]'
+    pid=$child
+    start_child end_late "$pid" "$child_limit"
+    watchdog=$child
+    wait "$pid" || status=$?
+    end_child "$watchdog"
+    unset 'children[-1]' 'children[-1]'
     return "$status"
+}
+
+end_late() { # PID SECONDS
+    exec >/dev/null 2>&1
+    sleep "$2"
+    kill -TERM -- "-$1"
 }
 
 # Ends one child and its descendants: asked first, forced after $2 seconds (10 if not given).

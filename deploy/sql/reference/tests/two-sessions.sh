@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What the reference functions do when two sessions call them at once. Sourced by run, which defines `sql`.
+# What the reference functions do when two sessions call them at once. Sourced by run, which defines `sql` and $results.
+# shellcheck disable=SC2153,SC2154 # FIRST_PID is coproc's, results is run's
 
 check() { # NAME ACTUAL EXPECTED
     if [[ $2 == "$3" ]]; then
