@@ -46,7 +46,8 @@ begin
         where account_id = p_account_id
             and kind = p_kind
             and connection_id = p_connection_id
-            and read_at is null;
+            and read_at is null
+            and ignored_at is null;
         if found then
             return null;
         end if;

@@ -38,6 +38,9 @@ select test.equals('an unread row written without the function counts as well',
 insert into notifications (account_id, kind, connection_id) values (:'bram', 'circle_changed', :'other');
 select test.equals('a second row written without the function is not refused',
     (select count(*) from notifications where account_id = :'bram' and kind = 'circle_changed'), 2::bigint);
+update notifications set ignored_at = now() where account_id = :'bram' and kind = 'circle_changed';
+select test.equals('what was ignored is not unread, so the next one is written',
+    insert_notification(:'bram', 'circle_changed', :'other') is not null, true);
 select test.equals('invitations do not coalesce',
     (select count(insert_notification(:'anna', 'invitation_received', :'connection')) from generate_series(1, 2)), 2::bigint);
 select test.equals('updates without a connection do not coalesce',
