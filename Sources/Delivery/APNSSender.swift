@@ -3,6 +3,7 @@ package import HTTPTransport
 import Localization
 import Locking
 package import PushModel
+
 import struct FoundationEssentials.Date
 
 /// Sends alerts to one APNs environment.

@@ -1,8 +1,9 @@
 import DeliveryQueue
-import PushModel
 import Fanout
 import Observability
 import Postgres
+import PushModel
+
 import struct FoundationEssentials.Date
 import struct FoundationEssentials.UUID
 

@@ -1,8 +1,9 @@
 import DeliveryQueue
 import Fanout
+import Locking
 import Observability
 import PushModel
-import Locking
+
 import struct FoundationEssentials.Date
 import struct FoundationEssentials.UUID
 
@@ -103,7 +104,8 @@ extension QueueRecord {
     fileprivate mutating func append(plan: FanoutPlan, of facts: NotificationFacts) {
         if plan.decisionIsNew {
             let ids = plan.deliveries.map(\.id) + plan.refused.map(\.id) + plan.cancelled.map(\.id)
-            let devices = plan.deliveries.map(\.device.id) + plan.refused.map(\.device.id) + plan.cancelled.map(\.device.id)
+            let devices =
+                plan.deliveries.map(\.device.id) + plan.refused.map(\.device.id) + plan.cancelled.map(\.device.id)
             self.decisions.append(
                 DecisionEntry(
                     notificationID: plan.notificationID, accountID: facts.notification?.accountID,

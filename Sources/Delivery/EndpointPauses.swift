@@ -1,5 +1,5 @@
-package import PushModel
 import Locking
+package import PushModel
 
 /// Which endpoints are paused, as far as this worker knows: what it found out itself, at once, and what others wrote
 /// into `push.providers`, with the heartbeat. After a pause one delivery goes alone, as a probe, until one is accepted.

@@ -1,7 +1,8 @@
 import DeliveryQueue
-import PushModel
 import Fanout
 import Observability
+import PushModel
+
 import struct FoundationEssentials.Date
 import struct FoundationEssentials.UUID
 

@@ -1,6 +1,7 @@
 package import FCM
 package import HTTPTransport
 package import PushModel
+
 import struct FoundationEssentials.Date
 
 /// Sends data-only messages to FCM.

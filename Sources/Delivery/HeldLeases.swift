@@ -1,5 +1,6 @@
 import DeliveryQueue
 import Locking
+
 import struct FoundationEssentials.UUID
 
 /// The leases this worker holds: what the heartbeat extends.

@@ -1,5 +1,6 @@
 import Observability
 package import Postgres
+
 import struct FoundationEssentials.UUID
 
 /// Listens for new rows in the outbox and wakes the claim loop. Every signal is a hint: a lost one costs the time to
@@ -55,7 +56,9 @@ package struct OutboxListener: Sendable {
 
     /// Whether a NOTIFY sent on one connection reaches another: false behind a transaction pooler. Sent on the listening
     /// connection itself, a pooler would hand it straight back, and the test would prove nothing.
-    package static func notificationsArrive(on connection: PostgresConnection, prober: DatabaseSession) async throws -> Bool {
+    package static func notificationsArrive(on connection: PostgresConnection, prober: DatabaseSession) async throws
+        -> Bool
+    {
         let channel = "push_probe_" + UUID().uuidString.filter { $0 != "-" }.lowercased()
         try await connection.listen(to: channel)
         _ = try await prober.query("select pg_notify(\(channel), '')")

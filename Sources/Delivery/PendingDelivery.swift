@@ -1,5 +1,6 @@
 package import DeliveryQueue
 package import PushModel
+
 package import struct FoundationEssentials.Date
 package import struct FoundationEssentials.UUID
 

@@ -1,5 +1,5 @@
-package import PushModel
 import Locking
+package import PushModel
 
 /// Keeps a wrong host, topic or project from looking like a thousand dead phones: a token is called dead on such
 /// grounds only while the endpoint accepts others.

@@ -1,6 +1,7 @@
 import DeliveryQueue
 import Observability
 import Postgres
+
 import struct FoundationEssentials.UUID
 
 /// Writes the recorder's records, each until it is written.

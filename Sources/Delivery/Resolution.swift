@@ -1,6 +1,7 @@
 package import DeliveryQueue
 package import Fanout
 package import PushModel
+
 package import struct FoundationEssentials.Date
 
 /// From one try's outcome to what is written: the attempt, and a wait, a mark on the device or a pause. Pure.

@@ -1,9 +1,10 @@
 import DeliveryQueue
 package import Fanout
+import Locking
 package import Observability
 package import Postgres
 package import PushModel
-import Locking
+
 import struct FoundationEssentials.UUID
 
 /// The worker: claims, plans, sends and records until it is stopped.
@@ -188,18 +189,22 @@ package final class Worker: Sendable {
                 guard version >= wanted else {
                     throw CannotStart(
                         description:
-                            "the database is at migration \(version), this program needs \(wanted): run push-fanout migrate")
+                            "the database is at migration \(version), this program needs \(wanted): run push-fanout migrate"
+                    )
                 }
                 return
             } catch let error as PostgresError where error.isRetryable {
-                if self.stopping.withLock({ $0 }) { throw CannotStart(description: "stopped before the database answered") }
+                if self.stopping.withLock({ $0 }) {
+                    throw CannotStart(description: "stopped before the database answered")
+                }
                 self.log.warning("waiting for the database", ["error": "\(error)"])
                 try await Task.sleep(for: backOff.next())
             } catch let error as PostgresError where error.sqlState == "42P01" || error.sqlState == "3F000" {
                 throw CannotStart(description: "there is no schema push in the database: run push-fanout migrate")
             } catch let error as PostgresError where error.sqlState == "42501" {
                 throw CannotStart(
-                    description: "\(error.message): run as a role that is a member of push_worker (grant push_worker to …)")
+                    description:
+                        "\(error.message): run as a role that is a member of push_worker (grant push_worker to …)")
             }
         }
     }

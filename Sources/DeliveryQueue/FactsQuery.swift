@@ -1,5 +1,6 @@
 internal import Postgres
 internal import PushModel
+
 internal import struct FoundationEssentials.Data
 internal import class FoundationEssentials.JSONDecoder
 internal import struct FoundationEssentials.UUID

@@ -1,5 +1,6 @@
 package import Postgres
 package import PushModel
+
 package import struct FoundationEssentials.UUID
 
 /// Keeps leases alive and returns those of the dead.

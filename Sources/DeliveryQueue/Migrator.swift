@@ -72,10 +72,12 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// All of it as one script, for those who apply SQL by hand: psql runs it in one transaction.
-    package func script() -> String {
+    /// What `migrate` would do, as one script in one transaction, for those who apply SQL by hand.
+    ///
+    /// - Parameter applied: the versions that the database has already.
+    package func script(applied: Set<Int>) -> String {
         var parts = ["begin;", Self.lockSQL + ";", Self.bookSQL + ";"]
-        for migration in Migration.all {
+        for migration in Migration.all where !applied.contains(migration.version) {
             parts.append(
                 """
                 -- migration \(migration.version): \(migration.name)

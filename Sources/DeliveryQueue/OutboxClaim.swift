@@ -1,5 +1,6 @@
 package import Postgres
 package import PushModel
+
 package import struct FoundationEssentials.UUID
 
 /// What a worker holds after a claim.

@@ -1,4 +1,5 @@
 package import PushModel
+
 package import struct FoundationEssentials.Date
 package import struct FoundationEssentials.UUID
 

@@ -1,5 +1,6 @@
 package import Postgres
 internal import PushModel
+
 package import struct FoundationEssentials.UUID
 
 /// Writes a ``QueueRecord`` in one statement, so that a batch is closed in the same transaction in which the last of

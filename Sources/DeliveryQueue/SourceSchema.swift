@@ -15,7 +15,8 @@ package struct SourceSchema: Hashable, Sendable {
             throw Invalid(description: "a schema name has 1 to 63 bytes, for example public")
         }
         self.name = name
-        self.identifier = "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        self.identifier =
+            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
         self.identifierInLiteral = self.identifier.split(separator: "'", omittingEmptySubsequences: false)
             .joined(separator: "''")
     }

@@ -6,6 +6,7 @@ import Localization
 import Observability
 import Postgres
 import PushModel
+
 import class FoundationEssentials.FileManager
 
 /// Every value of the configuration, read and checked, part by part: a command takes the parts it needs.
@@ -121,12 +122,14 @@ struct Configuration: Sendable {
     func lifetimes() throws(ConfigurationError) -> [NotificationKind: Duration] {
         let text = try self.values.text(.lifetime) ?? ""
         let fault = ConfigurationError(
-            .lifetime, "must be a time up to 28d, and kinds with their own behind commas", example: "28d,contact_updated=2d")
+            .lifetime, "must be a time up to 28d, and kinds with their own behind commas",
+            example: "28d,contact_updated=2d")
         var general: Duration?
         var own: [NotificationKind: Duration] = [:]
         for part in text.split(separator: ",") {
             let sides = part.split(separator: "=", omittingEmptySubsequences: false).map { String($0).trimmed }
-            guard let time = Duration(configuration: sides.last ?? ""), time > .zero, time <= .seconds(28 * 86_400) else {
+            guard let time = Duration(configuration: sides.last ?? ""), time > .zero, time <= .seconds(28 * 86_400)
+            else {
                 throw fault
             }
             switch sides.count {

@@ -10,7 +10,9 @@ struct Setting: Sendable {
     /// Secrets can also be given as `NAME_FILE`, the path of a file that holds the value.
     let isSecret: Bool
 
-    private init(_ name: String, _ placeholder: String, _ summary: String, default text: String? = nil, secret: Bool = false) {
+    private init(
+        _ name: String, _ placeholder: String, _ summary: String, default text: String? = nil, secret: Bool = false
+    ) {
         self.name = name
         self.placeholder = placeholder
         self.summary = summary
@@ -54,7 +56,8 @@ struct Setting: Sendable {
     static let window = Setting(
         "PUSH_WINDOW", "N", "most requests in flight on one connection; FCM never more than 100", default: "500")
     static let connections = Setting("PUSH_CONNECTIONS", "N", "most connections to one host", default: "2")
-    static let lease = Setting("PUSH_LEASE", "TIME", "how long a batch is a worker's own without a heartbeat", default: "60s")
+    static let lease = Setting(
+        "PUSH_LEASE", "TIME", "how long a batch is a worker's own without a heartbeat", default: "60s")
     static let poll = Setting("PUSH_POLL", "TIME", "the look at the outbox without a wake", default: "1s")
     static let drain = Setting(
         "PUSH_DRAIN", "TIME", "how long a stopping worker waits for what is in flight", default: "25s")

@@ -1,4 +1,5 @@
 import CommandLineArguments
+
 import struct FoundationEssentials.Data
 import class FoundationEssentials.FileManager
 
@@ -42,7 +43,8 @@ struct SettingValues: Sendable {
     /// The contents of a file that a setting names. Never more than a megabyte: keys and accounts are small.
     static func read(_ path: String, for setting: Setting) throws(ConfigurationError) -> String {
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("\(setting.name): the file \(path) cannot be read: check the path and its permissions")
+            throw ConfigurationError(
+                "\(setting.name): the file \(path) cannot be read: check the path and its permissions")
         }
         guard bytes.count <= 1 << 20, let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError("\(setting.name): the file \(path) is not a text of at most 1 MiB")
@@ -51,7 +53,9 @@ struct SettingValues: Sendable {
     }
 
     func required(_ setting: Setting, example: String) throws(ConfigurationError) -> String {
-        guard let value = try self.text(setting) else { throw ConfigurationError(setting, "is not set", example: example) }
+        guard let value = try self.text(setting) else {
+            throw ConfigurationError(setting, "is not set", example: example)
+        }
         return value
     }
 
@@ -68,7 +72,8 @@ struct SettingValues: Sendable {
     func duration(_ setting: Setting, in range: ClosedRange<Duration>) throws(ConfigurationError) -> Duration {
         guard let value = try Duration(configuration: self.text(setting) ?? ""), range.contains(value) else {
             throw ConfigurationError(
-                setting, "must be a time such as 500ms, 30s, 15m, 12h or 28d, from \(range.lowerBound) to \(range.upperBound)",
+                setting,
+                "must be a time such as 500ms, 30s, 15m, 12h or 28d, from \(range.lowerBound) to \(range.upperBound)",
                 example: setting.defaultText ?? "30s")
         }
         return value
@@ -93,7 +98,8 @@ struct SettingValues: Sendable {
         let host = text.dropFirst("https://".count)
         guard text.hasPrefix("https://"), !host.isEmpty, !host.contains("/"), !host.contains(" ") else {
             throw ConfigurationError(
-                setting, "must be an https address without a path", example: setting.defaultText ?? "https://localhost:8443")
+                setting, "must be an https address without a path",
+                example: setting.defaultText ?? "https://localhost:8443")
         }
         return text
     }

@@ -1,0 +1,77 @@
+import APNS
+import Delivery
+import FCM
+import HTTPTransport
+import Localization
+import PushModel
+
+/// The configured providers with their connections: what a worker sends through, and what `check` tries.
+struct ProviderConnections: Sendable {
+    var endpoints: [ProviderEndpoint: Worker.Endpoint] = [:]
+    let languages: LanguageStore
+    private(set) var apnsTransports: [APNSEnvironment: CurlTransport] = [:]
+    private(set) var providerTokens: ProviderTokenSource?
+    private(set) var fcmTransport: CurlTransport?
+    private(set) var accessTokens: AccessTokenSource?
+    private var transports: [CurlTransport] = []
+
+    /// Opens nothing yet: connections are made when something is sent.
+    init(_ configuration: Configuration) throws(ConfigurationError) {
+        self.languages = LanguageStore(try configuration.languages())
+        let caFile = try configuration.caFile()
+        let window = try configuration.values.integer(.window, in: 1...10_000)
+        let connections = try configuration.values.integer(.connections, in: 1...64)
+
+        if let apns = try configuration.apns() {
+            let tokens = ProviderTokenSource(credentials: apns.credentials)
+            self.providerTokens = tokens
+            for environment in APNSEnvironment.allCases {
+                var settings = CurlTransport.Configuration()
+                settings.caFile = caFile
+                settings.connections = connections
+                settings.window = window
+                settings.probesFreshConnections = true
+                let transport = CurlTransport(settings)
+                self.transports.append(transport)
+                self.apnsTransports[environment] = transport
+                let sender = APNSSender(
+                    transport: transport, tokens: tokens, languages: self.languages,
+                    baseURL: environment == .production ? apns.url : apns.developmentURL, topic: apns.topic,
+                    sound: apns.sound)
+                self.endpoints[ProviderEndpoint(environment: environment)] = Worker.Endpoint(
+                    sender: sender, window: window * connections)
+            }
+        }
+        if let fcm = try configuration.fcm() {
+            var settings = CurlTransport.Configuration()
+            settings.caFile = caFile
+            settings.connections = connections
+            // FCM closes a connection that has more than 100 streams, is idle for 4 minutes, or is an hour old.
+            settings.window = min(window, 100)
+            settings.idleLimit = .seconds(200)
+            settings.lifetime = .seconds(55 * 60)
+            let transport = CurlTransport(settings)
+            var tokenSettings = CurlTransport.Configuration()
+            tokenSettings.caFile = caFile
+            tokenSettings.connections = 1
+            let tokenTransport = CurlTransport(tokenSettings)
+            let tokens = AccessTokenSource(account: fcm.account, transport: tokenTransport)
+            self.transports += [transport, tokenTransport]
+            self.fcmTransport = transport
+            self.accessTokens = tokens
+            let sender = FCMSender(
+                transport: transport, tokens: tokens, baseURL: fcm.url, project: fcm.account.projectID)
+            self.endpoints[.fcm] = Worker.Endpoint(sender: sender, window: settings.window * connections)
+        }
+        guard !self.endpoints.isEmpty else {
+            throw ConfigurationError(
+                "no provider is configured: set APNS_KEY, APNS_KEY_ID, APNS_TEAM_ID and APNS_TOPIC for APNs, "
+                    + "GOOGLE_APPLICATION_CREDENTIALS for FCM, or both")
+        }
+    }
+
+    /// Closes every connection and ends the threads behind them.
+    func shutdown() async {
+        for transport in self.transports { await transport.shutdown(grace: .seconds(1)) }
+    }
+}
