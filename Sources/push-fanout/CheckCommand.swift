@@ -1,5 +1,5 @@
 import CommandLineArguments
-import Glibc
+import Localization
 
 /// `push-fanout check`: everything a worker needs, one line each, with what to do where something is amiss.
 enum CheckCommand {
@@ -45,7 +45,6 @@ enum CheckCommand {
         func report(_ findings: [Finding]) {
             for finding in findings {
                 print(finding.line)
-                fflush(stdout)
                 if finding.grade == .failed { isWell = false }
             }
         }

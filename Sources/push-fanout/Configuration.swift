@@ -41,8 +41,9 @@ struct Configuration: Sendable {
     }
 
     func source() throws(ConfigurationError) -> SourceSchema {
+        let name = try self.values.text(.sourceSchema) ?? "public"
         do throws(SourceSchema.Invalid) {
-            return try SourceSchema(self.values.text(.sourceSchema) ?? "public")
+            return try SourceSchema(name)
         } catch {
             throw ConfigurationError(.sourceSchema, "is not a name: \(error)", example: "public")
         }

@@ -57,7 +57,8 @@ enum NotifyCommand {
                 return PushFanout.ExitStatus.failed
             }
         } else {
-            guard try await arguments.isSet("yes") || Self.confirm(accounts, on: connection) else {
+            let isConfirmed = arguments.isSet("yes") ? true : try await Self.confirm(accounts, on: connection)
+            guard isConfirmed else {
                 PushFanout.printError("push-fanout: nothing was sent")
                 return PushFanout.ExitStatus.failed
             }
@@ -99,8 +100,7 @@ enum NotifyCommand {
     private static func confirm(_ accounts: String, on connection: PostgresConnection) async throws -> Bool {
         guard isatty(STDIN_FILENO) == 1 else { return false }
         let count = try await connection.query("select count(*) from \(unescaped: accounts)").first?.int(0) ?? 0
-        print("This tells \(count) accounts. Type yes to go on: ", terminator: "")
-        fflush(stdout)
+        PushFanout.printError("This tells \(count) accounts. Type yes to go on:")
         return readLine() == "yes"
     }
 }

@@ -2,6 +2,7 @@ import APNS
 import Delivery
 import FCM
 import HTTPTransport
+import Localization
 import PushModel
 
 import struct FoundationEssentials.Date
@@ -108,7 +109,7 @@ enum ProviderCheck {
 
     /// Compares this machine's clock with the provider's `date` header.
     private static func skew(_ subject: String, _ result: Result<HTTPAnswer, HTTPFailure>) -> [Finding] {
-        guard case .success(let answer) = result, let text = answer.headers["date"], let theirs = HTTPDate.parse(text)
+        guard case .success(let answer) = result, let text = answer.headers["date"], let theirs = HTTPDate.parse(text, now: Date())
         else { return [] }
         let skew = Date().timeIntervalSince(theirs)
         guard abs(skew) > Self.largestSkew else { return [] }
@@ -134,6 +135,6 @@ enum ProviderCheck {
         return Delivery(
             id: UUID(), notification: notification, kind: .system,
             device: Device(id: UUID(), platform: platform, pushToken: token),
-            token: try DeviceToken(stored: token, platform: platform), badge: 0, expiresAt: now + 60)
+            token: try DeviceToken(stored: token, platform: platform), badge: 0, expiresAt: now.addingTimeInterval(60))
     }
 }
