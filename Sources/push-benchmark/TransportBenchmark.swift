@@ -1,5 +1,5 @@
-private import Glibc
-private import HTTPTransport
+import Glibc
+import HTTPTransport
 
 /// Sends APNs-like requests through `CurlTransport`, one batch after another as the worker does, and prints the rate
 /// and the CPU time. `url` is what the 64-digit device token is appended to.
@@ -119,7 +119,7 @@ private struct RequestSource: Sendable {
 
 private func processorSeconds() -> Double {
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
     return seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
