@@ -1,6 +1,7 @@
+internal import JSONWebToken
+
 package import struct FoundationEssentials.Date
 package import struct FoundationEssentials.UUID
-internal import JSONWebToken
 
 /// Answers one push request as APNs would: the checks of `protocol.md` F.2, in that order.
 package struct APNSValidator: Sendable {

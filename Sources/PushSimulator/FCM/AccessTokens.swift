@@ -1,4 +1,5 @@
 internal import Cryptography
+
 package import struct FoundationEssentials.Date
 
 /// The access tokens Google's token endpoint has given out.

@@ -41,7 +41,8 @@ struct FCMMessage: Equatable {
     }
 
     private mutating func readMessage(_ value: OrderedJSON) throws(FCMRefusal) {
-        for (name, value) in try Self.fields(try Self.object(value, "message"), known: Self.messageNames, at: "message") {
+        for (name, value) in try Self.fields(try Self.object(value, "message"), known: Self.messageNames, at: "message")
+        {
             switch name {
             case "data": self.data = try Self.strings(value, at: "message.data")
             case "notification": self.hasNotification = true

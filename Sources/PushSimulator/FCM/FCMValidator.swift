@@ -148,7 +148,8 @@ package struct FCMValidator: Sendable {
         guard state.rates.admit("project", limit: self.rules.messagesPerProjectPerMinute, atSecond: second) else {
             throw .quota("project:\(self.projectID)", retryAfter: "60")
         }
-        guard state.rates.admit("device " + address, limit: self.rules.pushesPerDevicePerMinute, atSecond: second) else {
+        guard state.rates.admit("device " + address, limit: self.rules.pushesPerDevicePerMinute, atSecond: second)
+        else {
             throw .quota("device")
         }
     }

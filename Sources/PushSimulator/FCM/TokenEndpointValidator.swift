@@ -1,6 +1,7 @@
 package import Cryptography
-package import struct FoundationEssentials.Date
 internal import JSONWebToken
+
+package import struct FoundationEssentials.Date
 
 /// A Google service account, as the simulator knows it.
 package struct ServiceAccount: Sendable {
@@ -43,7 +44,8 @@ package struct TokenEndpointValidator: Sendable {
             return error.answer
         }
         let token = tokens.issue(seconds: self.rules.accessTokenSeconds, now: now)
-        let body = "{\"access_token\":\"\(token)\",\"expires_in\":\(self.rules.accessTokenSeconds),\"token_type\":\"Bearer\"}"
+        let body =
+            "{\"access_token\":\"\(token)\",\"expires_in\":\(self.rules.accessTokenSeconds),\"token_type\":\"Bearer\"}"
         return SimulatedAnswer(status: 200, headers: Self.headers, body: Array(body.utf8))
     }
 
@@ -87,12 +89,14 @@ package struct TokenEndpointValidator: Sendable {
         guard self.isShortLived(token, now) else {
             throw Refusal(
                 error: "invalid_grant",
-                description: "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
+                description:
+                    "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
                     + "Check your iat and exp values in the JWT claim.")  // 5
         }
         guard token.claims["aud"]?.string == self.tokenURI else {
             throw Refusal(
-                error: "invalid_grant", description: "Invalid JWT: Failed audience check. The right audience is \(self.tokenURI)"
+                error: "invalid_grant",
+                description: "Invalid JWT: Failed audience check. The right audience is \(self.tokenURI)"
             )  // 6
         }
         let scopes = token.claims["scope"]?.string?.split(separator: " ") ?? []

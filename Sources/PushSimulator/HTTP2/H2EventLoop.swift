@@ -195,7 +195,9 @@ final class H2EventLoop {
             case .stop: self.isStopping = true
             case .abortAll: for connection in self.connections.values { self.end(connection, abruptly: true) }
             case .goawayAll(let code, let debugData):
-                for connection in self.connections.values { self.sendAway(connection, code: code, debugData: debugData) }
+                for connection in self.connections.values {
+                    self.sendAway(connection, code: code, debugData: debugData)
+                }
             }
         }
     }

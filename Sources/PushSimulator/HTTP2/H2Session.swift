@@ -150,7 +150,8 @@ final class H2Session {
         self.isDraining = true
         var debugData = Array(goaway.debugData.utf8)
         nghttp2_submit_goaway(
-            self.pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), goaway.lastStream, goaway.code, &debugData, debugData.count)
+            self.pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), goaway.lastStream, goaway.code, &debugData, debugData.count
+        )
     }
 
     /// GOAWAY with the number of the last stream that was received.

@@ -17,7 +17,8 @@ package final class SimulatorCertificates: @unchecked Sendable {
             .init(
                 subject: "push-simulator throw-away authority", serial: 1,
                 extensions: [
-                    (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
+                    (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
+                    (NID_key_usage, "critical,keyCertSign,cRLSign"),
                     (NID_subject_key_identifier, "hash"),
                 ], days: 30),
             key: authorityKey, issuer: nil, issuerKey: authorityKey)
