@@ -9,12 +9,18 @@ final class H2Server: Sendable {
     private let commands: Locked<[H2Command]>
     private let state: Locked<ThreadState>
 
-    /// Listens on `ports` (0: the system chooses) and starts the thread.
+    /// Opens `ports` (0: the system chooses); connections wait until ``start(listeners:certificates:handler:maxConnections:)``.
+    static func listen(ports: [Int]) throws(ListenError) -> [ListeningSocket] {
+        var listeners: [ListeningSocket] = []
+        for port in ports { listeners.append(try ListeningSocket(port: port)) }
+        return listeners
+    }
+
+    /// Starts the thread.
     static func start(
-        ports: [Int], certificates: SimulatorCertificates, handler: any H2Handler, maxConnections: Int
+        listeners: [ListeningSocket], certificates: SimulatorCertificates, handler: any H2Handler, maxConnections: Int
     ) throws -> H2Server {
         guard let poller = Poller(), let wake = WakeSignal() else { throw ServerStartError.noDescriptor }
-        let listeners = try ports.map { try ListeningSocket(port: $0) }
         let server = H2Server(ports: listeners.map(\.port), wake: wake)
         let loop = H2EventLoop(
             listeners: listeners, poller: poller, wake: wake, commands: server.commands,
