@@ -80,7 +80,8 @@ struct WorkerBenchmark {
                 from push.attempts a join notifications n on n.id = a.notification_id
                 where a.state = 'accepted' and n.created_at >= \(from)::timestamptz
             ) t
-            """, deadline: .seconds(60)).first
+            """, deadline: .seconds(60)
+        ).first
         guard let row else { return }
         print(
             "\(rate)/s for \(seconds) s: \(try row.int(3)) accepted; commit to accepted (ms)",
@@ -88,14 +89,18 @@ struct WorkerBenchmark {
     }
 
     private func accepted() async throws -> Int {
-        try await self.connection.query("select count(*) from push.attempts where state = 'accepted'", deadline: .seconds(60))
-            .first?.int(0) ?? 0
+        try await self.connection.query(
+            "select count(*) from push.attempts where state = 'accepted'", deadline: .seconds(60)
+        )
+        .first?.int(0) ?? 0
     }
 
     private func waitForAccepted(_ wanted: Int, limit: Duration) async throws {
         let end = ContinuousClock.now + limit
         while try await self.accepted() < wanted {
-            guard ContinuousClock.now < end else { throw BenchmarkError(description: "not all accepted within \(limit)") }
+            guard ContinuousClock.now < end else {
+                throw BenchmarkError(description: "not all accepted within \(limit)")
+            }
             try await Task.sleep(for: .milliseconds(250))
         }
     }

@@ -97,6 +97,7 @@ enum PreviewCommand {
         return Delivery(
             id: UUID(uuidString: "e0000000-0000-4000-8000-000000000000") ?? UUID(), notification: notification,
             kind: kind, device: device, token: try DeviceToken(stored: stored, platform: platform),
-            badge: try arguments.integer("badge", in: 0...1_000_000) ?? 1, expiresAt: now.addingTimeInterval(lifetime.inSeconds))
+            badge: try arguments.integer("badge", in: 0...1_000_000) ?? 1,
+            expiresAt: now.addingTimeInterval(lifetime.inSeconds))
     }
 }

@@ -109,7 +109,8 @@ enum ProviderCheck {
 
     /// Compares this machine's clock with the provider's `date` header.
     private static func skew(_ subject: String, _ result: Result<HTTPAnswer, HTTPFailure>) -> [Finding] {
-        guard case .success(let answer) = result, let text = answer.headers["date"], let theirs = HTTPDate.parse(text, now: Date())
+        guard case .success(let answer) = result, let text = answer.headers["date"],
+            let theirs = HTTPDate.parse(text, now: Date())
         else { return [] }
         let skew = Date().timeIntervalSince(theirs)
         guard abs(skew) > Self.largestSkew else { return [] }

@@ -1,0 +1,216 @@
+import FoundationEssentials
+import Locking
+import Postgres
+import PushModel
+import PushSimulator
+import TestSupport
+
+/// All of it, as an operator would have it: a database with the reference schema, the simulator, and workers as
+/// processes that run as a role with the worker's rights and no others.
+final class Installation: Sendable {
+    let database: TestDatabase
+    let simulator: PushSimulator
+    /// A superuser's connection: the app's side, and the test's eyes.
+    let admin: PostgresConnection
+    let workerRole: String
+    private let directory: String
+
+    /// - Parameter server: a PostgreSQL of the test's own, where it is to be restarted; else the shared one.
+    static func make(
+        server: PrivatePostgres? = nil, _ configure: (inout SimulatorConfiguration.Options) -> Void = { _ in }
+    ) async throws -> Installation {
+        let server = if let server { server } else { try await PrivatePostgres.shared() }
+        let database = try await server.createDatabase()
+        let admin = try await database.connect()
+        for file in try FileManager.default.contentsOfDirectory(atPath: Self.referenceSchema.path).sorted()
+        where file.hasSuffix(".sql") {
+            let sql = try String(contentsOf: Self.referenceSchema.appending(path: file), encoding: .utf8)
+            try await admin.run(script: sql)
+        }
+        let workerRole = try await server.createRole()
+        var configuration = SimulatorConfiguration(credentials: try SimulatorCredentials.generate())
+        configure(&configuration.options)
+        let simulator = try await PushSimulator.start(configuration)
+        let directory = FileManager.default.temporaryDirectory.path + "/push-fanout-" + UUID().uuidString
+        try simulator.writeDirectory(directory)
+        let installation = Installation(database, simulator, admin, workerRole, directory)
+        try await ChildProcess.run(
+            BuiltProducts.url("push-fanout").path, ["migrate"], environment: ["DATABASE_URL": database.url()])
+        try await server.run("grant push_worker to \(identifier: workerRole)")
+        return installation
+    }
+
+    private init(
+        _ database: TestDatabase, _ simulator: PushSimulator, _ admin: PostgresConnection, _ workerRole: String,
+        _ directory: String
+    ) {
+        self.database = database
+        self.simulator = simulator
+        self.admin = admin
+        self.workerRole = workerRole
+        self.directory = directory
+    }
+
+    /// Ends it all. Workers are the test's to stop.
+    func remove() async throws {
+        await self.simulator.stop()
+        await self.admin.close()
+        try await self.database.drop()
+        try? FileManager.default.removeItem(atPath: self.directory)
+    }
+
+    private static var referenceSchema: URL {
+        Fixtures.url("").deletingLastPathComponent().deletingLastPathComponent().appending(path: "deploy/sql/reference")
+    }
+
+    // MARK: - Workers
+
+    /// What a worker or a command needs to know.
+    func environment(_ others: [String: String] = [:]) -> [String: String] {
+        var environment = Dictionary(
+            uniqueKeysWithValues: SimulatorDirectory(path: self.directory)
+                .environment(credentials: self.simulator.credentials, addresses: self.simulator.addresses)
+                .map { ($0.name, $0.value) })
+        environment["DATABASE_URL"] = self.database.url(role: self.workerRole)
+        environment["PUSH_TEMPLATES"] =
+            Fixtures.url("").deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "templates").path
+        environment["PATH"] = "/usr/bin:/bin"
+        return environment.merging(others) { $1 }
+    }
+
+    /// Starts a worker and waits until it works.
+    func startWorker(_ others: [String: String] = [:]) async throws -> ChildProcess {
+        let worker = try ChildProcess(
+            BuiltProducts.url("push-fanout").path, arguments: ["run"], environment: self.environment(others))
+        try await worker.waitForLine(containing: "worker started", within: .seconds(20))
+        return worker
+    }
+
+    /// Stops a worker as its service manager would, and removes the installation.
+    func stop(_ worker: ChildProcess) async throws {
+        worker.signal(15)
+        let exit = try await worker.waitForExit(within: .seconds(30))
+        guard exit == .code(0) else { throw NotInTime("the worker ended with \(exit): \(worker.text(.error))") }
+        try await self.remove()
+    }
+
+    /// Runs a command to its end.
+    func command(
+        _ arguments: [String], _ others: [String: String] = [:]
+    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
+        let child = try ChildProcess(
+            BuiltProducts.url("push-fanout").path, arguments: arguments, environment: self.environment(others))
+        let exit = try await child.waitForExit(within: .seconds(60))
+        return (exit, child.text(.output), child.text(.error))
+    }
+
+    // MARK: - The app's side
+
+    func account(_ switches: [AccountSwitch: Bool] = [:]) async throws -> UUID {
+        let row = try await self.admin.query(
+            """
+            insert into accounts (id, notify_invitations, notify_contact_updates, notify_circle_changes)
+            values (gen_random_uuid(), \(switches[.invitations] ?? true), \(switches[.contactUpdates] ?? true),
+                \(switches[.circleChanges] ?? false))
+            returning id
+            """
+        ).first
+        return try self.found(row).uuid(0)
+    }
+
+    /// A phone in the account's table, known to the simulator.
+    @discardableResult
+    func phone(
+        _ platform: Platform, of account: UUID, locale: String = "en", token: String? = nil,
+        environment: PushModel.APNSEnvironment = .production, state: SimulatedDevice.State = .active,
+        isKnown: Bool = true
+    ) async throws -> (id: UUID, token: String) {
+        let token = token ?? (platform == .ios ? Self.hexadecimalToken() : "android-" + UUID().uuidString)
+        if isKnown {
+            self.simulator.register([
+                SimulatedDevice(platform: platform == .ios ? .ios : .android, token: token, state: state)
+            ])
+        }
+        let row = try await self.admin.query(
+            """
+            insert into devices (account_id, platform, push_token, locale, apns_environment)
+            values (\(account), \(platform.rawValue), \(token), \(locale), \(environment.rawValue))
+            returning id
+            """
+        ).first
+        return (try self.found(row).uuid(0), token)
+    }
+
+    /// A row by plain SQL, as any app would write it.
+    @discardableResult
+    func notify(
+        _ account: UUID, kind: String, connection: UUID? = nil, actor: String? = "Anna", pronoun: String? = nil,
+        categories: [String]? = nil, title: String? = nil, body: String? = nil
+    ) async throws -> UUID {
+        let row = try await self.admin.query(
+            """
+            insert into notifications
+                (account_id, kind, connection_id, actor_name, actor_pronoun, categories, title, body)
+            values (\(account), \(kind), \(connection as UUID?), \(actor as String?), \(pronoun as String?),
+                \(categories as [String]?), \(title as String?), \(body as String?))
+            returning id
+            """
+        ).first
+        return try self.found(row).uuid(0)
+    }
+
+    private func found(_ row: PostgresRow?) throws -> PostgresRow {
+        guard let row else { throw NotInTime("the statement returned no row") }
+        return row
+    }
+
+    static func hexadecimalToken() -> String {
+        (UUID().uuidString + UUID().uuidString).filter { $0 != "-" }.lowercased()
+    }
+
+    // MARK: - What the queue says
+
+    /// Waits until the worker has decided about a notification.
+    func decision(of notification: UUID, within limit: Duration = .seconds(10)) async throws -> String {
+        var decision: String?
+        try await eventually(within: limit) {
+            decision = try await self.admin.query(
+                "select decision from push.fanouts where notification_id = \(notification)"
+            ).first?.text(0)
+            return decision != nil
+        }
+        return decision ?? ""
+    }
+
+    /// Waits until every delivery of a notification is in a final state; `state reason` of each, sorted.
+    func ends(of notification: UUID, count: Int, within limit: Duration = .seconds(15)) async throws -> [String] {
+        var states: [String] = []
+        try await eventually(within: limit) {
+            states = try await self.admin.query(
+                """
+                select state || coalesce(' ' || reason, '') from push.deliveries where notification_id = \(notification)
+                    and state in ('accepted', 'discarded', 'cancelled') order by 1
+                """
+            ).map { row throws(PostgresError) in try row.text(0) }
+            return states.count == count
+        }
+        return states
+    }
+
+    /// A number from a query.
+    func number(_ query: PostgresQuery) async throws -> Int {
+        try self.found(try await self.admin.query(query).first).int(0)
+    }
+
+    /// Nothing waits, runs or is unclaimed.
+    func waitUntilDrained(within limit: Duration = .seconds(20)) async throws {
+        try await eventually(within: limit) {
+            try await self.number(
+                """
+                select (select count(*) from push.outbox) + (select count(*) from push.batches)
+                    + (select count(*) from push.waiting)
+                """) == 0
+        }
+    }
+}
