@@ -128,7 +128,7 @@ let package = Package(
             "IntegrationTests",
             [
                 "TestSupport", "Postgres", "PushModel", "PushSimulator", "HTTPTransport", "DeliveryQueue", "Delivery",
-                "Locking",
+                "Locking", "Cryptography", "push-fanout", "push-simulator",
             ]
         ),
     ],

@@ -40,17 +40,18 @@ enum NotifyCommand {
         guard (account != nil) != arguments.isSet("all") else {
             throw arguments.usageError("give either --account ID or --all")
         }
+        let accountID = account.flatMap { UUID(uuidString: $0) }
+        guard (account == nil) == (accountID == nil) else { throw arguments.usageError("--account is not a UUID") }
         let notifications = "\(try configuration.source().identifier).notifications"
         let accounts = "\(try configuration.source().identifier).accounts"
         let connection = try await PostgresConnection.connect(try configuration.database())
         let inserted: PostgresRows
-        if let account {
-            guard let id = UUID(uuidString: account) else { throw arguments.usageError("--account is not a UUID") }
+        if let accountID {
             inserted = try await connection.query(
                 """
                 insert into \(unescaped: notifications) (account_id, kind, title, body, translations)
                 select id, 'system', \(title), \(body as String?), \(translations as String?)::jsonb
-                from \(unescaped: accounts) where id = \(id)::uuid
+                from \(unescaped: accounts) where id = \(accountID)::uuid
                 """)
             guard inserted.affected == 1 else {
                 PushFanout.printError("push-fanout: there is no such account")

@@ -47,7 +47,7 @@ enum PushFanout {
             default: throw UsageError("a command is missing", command: Self.command.name)
             }
         } catch let error as UsageError {
-            printError("\(error)")
+            printError("push-fanout: \(error)")
             return UsageError.exitCode
         } catch let error as ConfigurationError {
             printError("push-fanout: \(error)")
