@@ -6,7 +6,7 @@
 find_swift() {
     command -v swift >/dev/null && return 0
     local directory
-    for directory in /opt/swift/usr/bin /usr/local/swift/usr/bin "$HOME/.local/share/swiftly/bin"; do
+    for directory in /opt/swift/usr/bin /usr/local/swift/usr/bin "${HOME:-}/.local/share/swiftly/bin"; do
         if [[ -x $directory/swift ]]; then
             PATH=$directory:$PATH
             return 0
@@ -109,10 +109,10 @@ end_children() {
     children=()
 }
 
-# Calls $1 once, however the script ends.
+# Calls $1 once, however the script ends. A second Ctrl-C does not cut it short.
 on_any_exit() {
     # shellcheck disable=SC2064 # the name is meant to be expanded now
-    trap "$1" EXIT
+    trap "trap '' HUP INT TERM; $1" EXIT
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
