@@ -6,7 +6,7 @@
 find_swift() {
     command -v swift >/dev/null && return 0
     local directory
-    for directory in /opt/swift/usr/bin /usr/local/swift/usr/bin "$HOME/.local/share/swiftly/bin"; do
+    for directory in /opt/swift/usr/bin /usr/local/swift/usr/bin "${HOME:-}/.local/share/swiftly/bin"; do
         if [[ -x $directory/swift ]]; then
             PATH=$directory:$PATH
             return 0
@@ -55,21 +55,49 @@ run_child() {
 end_late() { # PID SECONDS
     exec >/dev/null 2>&1
     sleep "$2"
-    kill -TERM -- "-$1"
+    end_child "$1"
 }
 
-# Ends one child and its descendants: asked first, forced after $2 seconds (10 if not given).
+# Ends one child and its descendants: asked first, forced after $2 seconds (10 if not given). The descendants are found
+# by parent, not by process group: `swift test` gives the tests a group of their own.
 end_child() {
-    local pid=$1 tries=$((${2:-10} * 20))
-    kill -TERM -- "-$pid" 2>/dev/null || return 0
-    while kill -0 -- "-$pid" 2>/dev/null; do
+    local pid=$1 tries=$((${2:-10} * 20)) pids
+    mapfile -t pids < <(family_of "$pid")
+    ((${#pids[@]} > 0)) || return 0
+    kill -TERM "${pids[@]}" 2>/dev/null || true
+    while any_alive "${pids[@]}"; do
         if ((tries-- == 0)); then
-            kill -KILL -- "-$pid" 2>/dev/null || true
+            kill -KILL "${pids[@]}" 2>/dev/null || true
             break
         fi
         sleep 0.05
     done
     wait "$pid" 2>/dev/null || true
+}
+
+# Prints a process and its descendants, as far as they are there.
+family_of() { # PID
+    ps -eo pid=,ppid= | awk -v root="$1" '
+        { parent[$1] = $2 }
+        END {
+            for (pid in parent) {
+                for (above = pid; above in parent && above > 1; above = parent[above]) {
+                    if (above == root) {
+                        print pid
+                        break
+                    }
+                }
+            }
+        }'
+}
+
+any_alive() { # PID…
+    local pid state
+    for pid in "$@"; do
+        # A zombie has ended; its parent, or ours, may take its time to notice.
+        state=$(ps -o state= -p "$pid") && [[ $state != Z* ]] && return 0
+    done
+    return 1
 }
 
 # Ends all children that are left, last one first.
@@ -81,10 +109,10 @@ end_children() {
     children=()
 }
 
-# Calls $1 once, however the script ends.
+# Calls $1 once, however the script ends. A second Ctrl-C does not cut it short.
 on_any_exit() {
     # shellcheck disable=SC2064 # the name is meant to be expanded now
-    trap "$1" EXIT
+    trap "trap '' HUP INT TERM; $1" EXIT
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
