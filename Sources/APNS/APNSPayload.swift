@@ -36,7 +36,7 @@ package struct APNSPayload: Encodable, Equatable {
     /// `sound`: nil or empty: a silent banner.
     package init(text: RenderedText, badge: Int, sound: String?, kind: NotificationKind, notificationID: UUID) {
         self.aps = APS(
-            alert: Alert(title: text.title, body: text.body), badge: max(0, badge),
+            alert: Alert(title: text.title, body: text.body), badge: badge,
             sound: sound.flatMap { $0.isEmpty ? nil : $0 }, threadID: kind.name)
         self.id = notificationID.text
         self.kind = kind.name
@@ -61,9 +61,14 @@ package struct APNSPayload: Encodable, Equatable {
     /// Sorted keys and plain slashes, so that one payload has one form. The encoder writes UTF-8 as it is and escapes
     /// what JSON demands: quotes, backslashes, controls.
     private func encodedWhole() -> [UInt8] {
+        // Strings and integers alone cannot fail to encode.
+        return (try? Self.encoder.encode(self)).map { Array($0) } ?? []
+    }
+
+    /// Set up once, for it costs as much as an encoding, and only read from then on.
+    private static let encoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and integers alone cannot fail to encode.
-        return (try? encoder.encode(self)).map { Array($0) } ?? []
-    }
+        return encoder
+    }()
 }

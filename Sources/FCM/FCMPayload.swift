@@ -61,9 +61,14 @@ package struct FCMPayload: Encodable, Equatable {
 
     /// Sorted keys and plain slashes, so that one payload has one form.
     package func encoded() -> [UInt8] {
+        // Strings and a truth value alone cannot fail to encode.
+        return (try? Self.encoder.encode(self)).map { Array($0) } ?? []
+    }
+
+    /// Set up once, for it costs as much as an encoding, and only read from then on.
+    private static let encoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and a truth value alone cannot fail to encode.
-        return (try? encoder.encode(self)).map { Array($0) } ?? []
-    }
+        return encoder
+    }()
 }

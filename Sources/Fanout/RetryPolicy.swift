@@ -63,7 +63,7 @@ package struct RetryPolicy: Equatable, Sendable {
         let base = provider == .apns ? self.apnsBase : self.fcmBase
         let least = provider == .apns ? .seconds(1) : self.fcmBase
         // Twenty doublings of a second pass every cap worth setting.
-        let window = min(base * (1 << min(max(attempt - 1, 0), 20)), self.cap)
+        let window = min(base * (1 << (min(max(attempt, 1), 21) - 1)), self.cap)
         return max(floor ?? least, least)
             + .milliseconds(Int64.random(in: 0...window.inMilliseconds, using: &generator))
     }

@@ -7,12 +7,19 @@ package enum HTTPDate {
     package static func parse(_ text: String, now: Date) -> Date? {
         guard text.utf8.count <= 64 else { return nil }
         // "Sun, 06 Nov 1994 08:49:37 GMT" · "Sunday, 06-Nov-94 08:49:37 GMT" · "Sun Nov  6 08:49:37 1994"
-        let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(String.init)
+        let words = text.split(separator: " ").map(String.init)
         let fields: (day: String, month: String, year: String, time: String)
         switch words.count {
-        case 6 where words[5] == "GMT": fields = (words[1], words[2], words[3], words[4])
-        case 5: fields = (words[2], words[1], words[4], words[3])
-        default: return nil
+        case 6 where words[0].hasSuffix(",") && words[5] == "GMT":
+            fields = (words[1], words[2], words[3], words[4])
+        case 4 where words[0].hasSuffix(",") && words[3] == "GMT":
+            let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            guard date.count == 3 else { return nil }
+            fields = (date[0], date[1], date[2], words[2])
+        case 5:
+            fields = (words[2], words[1], words[4], words[3])
+        default:
+            return nil
         }
         guard let month = Self.months.firstIndex(of: fields.month).map({ $0 + 1 }),
             let day = Self.number(fields.day, digits: 1...2),
