@@ -88,19 +88,21 @@ struct ErrorTests {
 
     @Test
     func `a refused connection tells why`() async throws {
-        let url = try await Server.url()
-        let role = await #expect(throws: PostgresError.self) {
-            try await PostgresConnection.connect(try PostgresConfiguration(url + "&user=nobody_of_that_name"))
+        let role = try await Server.url(["user": "nobody of that 'name'"])
+        let noRole = await #expect(throws: PostgresError.self) {
+            try await PostgresConnection.connect(try PostgresConfiguration(role))
         }
-        #expect(role?.code == .connection)
-        #expect(role?.sqlState == "28000")
-        #expect(role?.isRetryable == false)
-        #expect(role?.isConnectionLoss == true)
-        let database = await #expect(throws: PostgresError.self) {
-            try await PostgresConnection.connect(try PostgresConfiguration(url + "&dbname=none_of_that_name"))
+        #expect(noRole?.code == .connection)
+        #expect(noRole?.sqlState == "28000")
+        #expect(noRole?.isRetryable == false)
+        #expect(noRole?.isConnectionLoss == true)
+        #expect(noRole?.description.contains("nobody of that 'name'") == true)
+        let database = try await Server.url(["dbname": "none_of_that_name"])
+        let noDatabase = await #expect(throws: PostgresError.self) {
+            try await PostgresConnection.connect(try PostgresConfiguration(database))
         }
-        #expect(database?.sqlState == "3D000")
-        #expect(database?.description.contains("none_of_that_name") == true)
+        #expect(noDatabase?.sqlState == "3D000")
+        #expect(noDatabase?.description.contains("none_of_that_name") == true)
         let setting = await #expect(throws: PostgresError.self) {
             try await Server.connect { $0.settings = [("statement_timeout", "soon")] }
         }

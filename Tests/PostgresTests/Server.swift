@@ -5,7 +5,17 @@ import TestSupport
 enum Server {
     private static let database = Task { try await PrivatePostgres.shared().createDatabase() }
 
-    static func url() async throws -> String { try await self.database.value.url() }
+    static func url(_ parameters: KeyValuePairs<String, String> = [:]) async throws -> String {
+        try await self.database.value.url(parameters: parameters)
+    }
+
+    /// The folder of its socket, which libpq takes for a host.
+    static func host() async throws -> String {
+        let row = try await self.connect().query("show unix_socket_directories").single()
+        return try row.text(0).split(separator: ",").first.map(String.init) ?? ""
+    }
+
+    static func port() async throws -> String { try await self.connect().query("show port").single().text(0) }
 
     static func connect(
         _ change: (inout PostgresConfiguration) -> Void = { _ in }
