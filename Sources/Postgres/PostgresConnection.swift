@@ -73,7 +73,8 @@ package actor PostgresConnection {
         }
     }
 
-    /// Runs a text of several statements, as a migration is; one transaction, unless it says otherwise.
+    /// Runs a text of several statements, as a migration is; one transaction, unless it has BEGIN and COMMIT of its own:
+    /// then a failure leaves that transaction open.
     package func run(script: String, deadline: Duration? = nil) throws(PostgresError) {
         try self.withSession { session throws(PostgresError) in
             try session.run(script: script, deadline: self.deadline(deadline))

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Postgres
 import TestSupport
@@ -35,6 +36,13 @@ struct TestSupportTests {
         #expect(kill(pid, 0) == 0)
         child = nil
         try await eventually { kill(pid, 0) != 0 }
+    }
+
+    @Test
+    func `the package's executables and files are found`() throws {
+        #expect(try BuiltProducts.url("push-fanout").path.hasSuffix("/push-fanout"))
+        #expect(throws: BuiltProducts.Missing.self) { try BuiltProducts.url("push-nothing") }
+        #expect(Fixtures.url("a/b.json").path.hasSuffix("/Tests/Fixtures/a/b.json"))
     }
 
     @Test
