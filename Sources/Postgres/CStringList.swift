@@ -1,3 +1,5 @@
+private import Glibc
+
 /// Texts as C wants them: an array of pointers, each to bytes that end in a zero.
 ///
 /// All bytes lie in one buffer, so any number of texts costs two allocations and one scope.
@@ -23,7 +25,10 @@ struct CStringList: Sendable {
         let start = self.bytes.count
         self.offsets.append(start)
         try write(&self.bytes)
-        let isWhole = self.bytes.withUnsafeBufferPointer { !$0[start...].contains(0) }
+        let isWhole = self.bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return true }
+            return memchr(base + start, 0, buffer.count - start) == nil
+        }
         self.bytes.append(0)
         return isWhole
     }

@@ -25,6 +25,8 @@ struct Deadline {
 
     /// Waits until `socket` is ready for `events`, or `interrupter` was called, or the moment has come.
     func wait(for events: Int32, on socket: Int32, orInterruptionOf interrupter: Interrupter? = nil) -> Readiness {
+        // libpq has given its socket up and says so at the next call; `poll` would skip it and wait.
+        guard socket >= 0 else { return .ready }
         var descriptors = [pollfd(fd: socket, events: Int16(events), revents: 0)]
         if let interrupter {
             descriptors.append(pollfd(fd: interrupter.descriptor, events: Int16(POLLIN), revents: 0))

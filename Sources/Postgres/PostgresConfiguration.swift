@@ -90,7 +90,7 @@ extension PostgresConfiguration: CustomStringConvertible, CustomReflectable {
         let port = self.parameters["port"].map { ":\($0)" } ?? ""
         let database = self.parameters["dbname"].map { "/\($0)" } ?? ""
         let user = self.parameters["user"].map { " as \($0)" } ?? ""
-        return "\(host)\(port)\(database)\(user)"
+        return self.redaction("\(host)\(port)\(database)\(user)")
     }
 
     package var customMirror: Mirror { Mirror(self, children: ["address": self.description]) }

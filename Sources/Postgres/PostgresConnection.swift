@@ -62,7 +62,8 @@ package actor PostgresConnection {
     /// Runs one statement.
     ///
     /// - Parameter deadline: the longest to wait; `nil` is the configuration's. When it passes the connection is closed,
-    ///   as nothing else ends a wait on a dead network: set `statement_timeout` below it to have the server give up first.
+    ///   as nothing else ends a wait on a dead network. The server works on, so set its `statement_timeout` below this,
+    ///   and `client_connection_check_interval` to have it notice.
     /// - Throws: `.server` if the statement failed; after `.connection` and `.timedOut` its outcome is unknown and the
     ///   connection closed; `.invalidParameter` before anything was sent; `.closed`.
     @discardableResult
@@ -72,7 +73,8 @@ package actor PostgresConnection {
         }
     }
 
-    /// Runs a text of several statements, as a migration is; one transaction, unless it says otherwise.
+    /// Runs a text of several statements, as a migration is; one transaction, unless it has BEGIN and COMMIT of its own:
+    /// then a failure leaves that transaction open.
     package func run(script: String, deadline: Duration? = nil) throws(PostgresError) {
         try self.withSession { session throws(PostgresError) in
             try session.run(script: script, deadline: self.deadline(deadline))

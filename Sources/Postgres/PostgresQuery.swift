@@ -41,6 +41,11 @@ extension PostgresQuery: ExpressibleByStringInterpolation {
             self.query.bind(value)
         }
 
+        /// A value or null. An overload of its own, as the compiler warns of optionals where none is asked for.
+        package mutating func appendInterpolation(_ value: (some PostgresEncodable)?) {
+            self.query.bind(value)
+        }
+
         /// SQL text as it stands: for text the program wrote itself, never for text from outside.
         package mutating func appendInterpolation(unescaped text: String) {
             self.query.sql += text

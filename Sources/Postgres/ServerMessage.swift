@@ -31,17 +31,17 @@ enum ServerMessage {
     static func read(_ message: String) -> (text: String, sqlState: String?) {
         var sqlState: String?
         var lines: [String] = []
-        for line in message.split(separator: "\n") {
+        for var line in message.split(separator: "\n") {
             // After a tab libpq asks "Is the server running on that host …?"
             let isAside = ["DETAIL:", "LOCATION:", "CONTEXT:", "\t"].contains { line.hasPrefix($0) }
             guard !isAside else { continue }
             // `… failed: FATAL:  28P01: password authentication failed for user "push"`
             if let match = line.firstMatch(of: /(FATAL|PANIC|ERROR):\s+([0-9A-Z]{5}):\s/) {
                 sqlState = String(match.2)
-                lines.append(String(line.replacing(match.0, with: "")))
-            } else {
-                lines.append(String(line))
+                line.replace(match.0, with: "")
             }
+            // libpq repeats itself after a second attempt, with or without TLS.
+            if lines.last != String(line) { lines.append(String(line)) }
         }
         return (lines.isEmpty ? "the connection failed" : lines.joined(separator: "; "), sqlState)
     }

@@ -193,7 +193,9 @@ final class Session {
 
     private func refused() -> PostgresError {
         let (text, sqlState) = self.message
-        return .connection(text, sqlState: sqlState)
+        // A password that is missing is found out on this side, so it has no state; that of a wrong one says the same.
+        let isMissingPassword = PQconnectionNeedsPassword(self.connection) == 1
+        return .connection(text, sqlState: sqlState ?? (isMissingPassword ? "28P01" : nil))
     }
 
     /// libpq's own message in one line, and the SQLSTATE that stands in it when it is verbose.

@@ -111,10 +111,10 @@ enum TimestampText {
         }
     }
 
+    /// Decimal, with zeros in front up to `width`; nothing here is negative.
     private static func append(_ value: Int, width: Int, to bytes: inout [UInt8]) {
-        let digits = String(value).utf8
-        for _ in 0..<max(0, width - digits.count) { bytes.append(UInt8(ascii: "0")) }
-        bytes.append(contentsOf: digits)
+        if width > 1 || value > 9 { self.append(value / 10, width: width - 1, to: &bytes) }
+        bytes.append(UInt8(ascii: "0") + UInt8(value % 10))
     }
 
     // MARK: - The Gregorian calendar

@@ -39,7 +39,7 @@ package final class PrivatePostgres: Sendable {
     // MARK: - Starting
 
     /// The server all tests of this process share, started on first use; or the one `PUSH_TEST_POSTGRES` names with a
-    /// superuser's connection string.
+    /// superuser's connection string; its socket or port must be on this machine.
     package static func shared() async throws -> PrivatePostgres {
         try await self.sharedServer.value
     }
@@ -114,7 +114,15 @@ package final class PrivatePostgres: Sendable {
 
     /// A database of its own, empty or a copy of `template`, to which nobody may be connected then.
     package func createDatabase(template: TestDatabase? = nil) async throws -> TestDatabase {
-        let database = TestDatabase(name: "test_\(UUID().uuidString.lowercased())", server: self)
+        let name = "test_\(UUID().uuidString.lowercased())"
+        // Somebody else's cluster outlives this process; ours goes as a whole.
+        var forget: @Sendable () -> Void = {}
+        if self.cluster == nil {
+            let conninfo = self.conninfo.replacing("'", with: #"'\''"#)
+            let drop = "drop database if exists \"\(name)\" with (force)"
+            forget = CleanUp.shared.add("psql -qX -d '\(conninfo)' -c '\(drop)' 2>/dev/null")
+        }
+        let database = TestDatabase(name: name, server: self, forget: forget)
         let source = template?.name ?? "template0"
         try await self.run("create database \(identifier: database.name) template \(identifier: source)")
         return database
@@ -154,13 +162,20 @@ package final class PrivatePostgres: Sendable {
         await connection.close()
     }
 
-    /// The connection string of a database; both parts of it override what `conninfo` says.
-    package func url(database: String, role: String? = nil) -> String {
-        guard self.conninfo.contains("://") else {
-            return self.conninfo + " dbname=\(database)" + (role.map { " user=\($0)" } ?? "")
+    /// The connection string of a database, with parameters of libpq; they override what is there already.
+    fileprivate func url(_ parameters: [(name: String, value: String)]) -> String {
+        parameters.reduce(self.conninfo) { string, parameter in
+            guard self.conninfo.contains("://") else {
+                let value = parameter.value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+                return "\(string) \(parameter.name)='\(value)'"
+            }
+            let value = parameter.value.utf8.reduce(into: "") { text, byte in
+                let isPlain =
+                    byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || "0123456789-_./,".utf8.contains(byte))
+                text += isPlain ? String(Unicode.Scalar(byte)) : "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
+            }
+            return "\(string)\(string.contains("?") ? "&" : "?")\(parameter.name)=\(value)"
         }
-        let separator = self.conninfo.contains("?") ? "&" : "?"
-        return self.conninfo + "\(separator)dbname=\(database)" + (role.map { "&user=\($0)" } ?? "")
     }
 }
 
@@ -168,9 +183,15 @@ package final class PrivatePostgres: Sendable {
 package struct TestDatabase: Sendable {
     package let name: String
     package let server: PrivatePostgres
+    /// Takes back what would drop it when this process ends.
+    fileprivate let forget: @Sendable () -> Void
 
-    /// What `DATABASE_URL` would hold; as superuser, unless a role is given.
-    package func url(role: String? = nil) -> String { self.server.url(database: self.name, role: role) }
+    /// What `DATABASE_URL` would hold; as superuser, unless a role is given. `parameters` are libpq's, such as
+    /// `connect_timeout`.
+    package func url(role: String? = nil, parameters: KeyValuePairs<String, String> = [:]) -> String {
+        let role = role.map { [(name: "user", value: $0)] } ?? []
+        return self.server.url([("dbname", self.name)] + role + parameters.map { ($0.key, $0.value) })
+    }
 
     package func connect(role: String? = nil) async throws(PostgresError) -> PostgresConnection {
         try await PostgresConnection.connect(try PostgresConfiguration(self.url(role: role)))
@@ -179,5 +200,6 @@ package struct TestDatabase: Sendable {
     /// Ends the sessions in it, then drops it.
     package func drop() async throws {
         try await self.server.run("drop database if exists \(identifier: self.name) with (force)")
+        self.forget()
     }
 }
