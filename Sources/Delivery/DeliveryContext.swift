@@ -54,6 +54,10 @@ struct DeliveryContext: Sendable {
         case .accepted:
             self.pruneGuard.noteAcceptance(at: endpoint)
             self.pauses.proven(endpoint)
+        case .misconfigured(let reason, let fix, .device):
+            self.log.error(
+                "the provider's own configuration is at fault",
+                ["endpoint": endpoint.rawValue, "reason": reason, "fix": fix])
         case .rejected(let reason):
             self.log.error(
                 "the provider refused our request",
