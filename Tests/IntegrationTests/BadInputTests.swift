@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Rows as nobody should write them: each gets a decision and a reason, and holds up no other.
-@Suite struct BadInputTests {
+@Suite(.serialized) struct BadInputTests {
     @Test func `rows of every odd kind end with a reason and hold up no others`() async throws {
         let installation = try await Installation.make()
         let worker = try await installation.startWorker()

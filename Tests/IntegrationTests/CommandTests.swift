@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The commands as an operator types them.
-@Suite struct CommandTests {
+@Suite(.serialized) struct CommandTests {
     @Test func `check is content with an installation that works`() async throws {
         let installation = try await Installation.make()
         let result = try await installation.command(["check"])

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A row by plain SQL reaches every phone of the account, and the outcome stands in the queue.
-@Suite struct MainJobTests {
+@Suite(.serialized) struct MainJobTests {
     @Test func `a contact update reaches two iPhones in their languages and an Android phone`() async throws {
         let installation = try await Installation.make()
         let worker = try await installation.startWorker()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What goes wrong on the way, and must not lose a push.
-@Suite struct TroubleTests {
+@Suite(.serialized) struct TroubleTests {
     @Test func `a dead token is marked, its delivery discarded, the others get theirs`() async throws {
         let installation = try await Installation.make()
         let worker = try await installation.startWorker()
