@@ -77,14 +77,19 @@ struct ClaimLoop: Sendable {
         let outbox = OutboxClaim(source: settings.source, limit: settings.batchSize, lease: settings.lease)
         let rows = try await self.session.query(outbox.query(worker: self.context.worker))
         claimed.batch = try outbox.decode(rows)
-        if let batch = claimed.batch { self.context.held.open(batch.lease) }
+        if let batch = claimed.batch { self.context.held.open(batch.lease, asked: claimed.readAt) }
 
-        let waiting = WaitingClaim(limit: settings.batchSize, lease: settings.lease)
-        let endpoints = self.pipelines.keys.filter { self.context.pauses.remaining($0) == nil }
+        let waiting = WaitingClaim(lease: settings.lease)
+        let asked = ContinuousClock.now
+        var limits: [ProviderEndpoint: Int] = [:]
+        for endpoint in self.pipelines.keys where self.context.pauses.remaining(endpoint) == nil {
+            // After a pause a single delivery is the probe.
+            limits[endpoint] = self.context.pauses.needsProbe(endpoint) ? 1 : settings.batchSize
+        }
         do {
             claimed.due = try waiting.decode(
-                await self.session.query(waiting.query(endpoints: Array(endpoints), workerID: self.context.worker.id)))
-            self.context.held.lease(claimed.due)
+                await self.session.query(waiting.query(limits: limits, workerID: self.context.worker.id)))
+            self.context.held.lease(claimed.due, asked: asked)
         } catch {
             // What is claimed already must not be lost sight of; the waiting ones are found by the next scan.
             guard claimed.batch != nil else { throw error }
@@ -97,7 +102,7 @@ struct ClaimLoop: Sendable {
     private func process(_ claimed: Claimed, handedOver: @escaping @Sendable () -> Void) async {
         var items = claimed.due.map { PendingDelivery($0) }
         if let batch = claimed.batch {
-            let (record, planned) = self.context.plan(batch.facts, readAt: claimed.readAt)
+            let (record, planned) = self.context.plan(batch, readAt: claimed.readAt)
             self.context.recorder.add(record)
             items += planned
         }
@@ -113,7 +118,7 @@ struct ClaimLoop: Sendable {
         }
         for item in unsent {
             guard let lease = item.waitingLease else { continue }
-            end.snoozed.append(SnoozeEntry(deliveryID: item.reference.deliveryID, leaseToken: lease, wait: .zero))
+            end.snoozed.append(SnoozeEntry(lease: lease, wait: .zero))
         }
         self.context.recorder.add(end)
         self.context.held.unlease(claimed.due)

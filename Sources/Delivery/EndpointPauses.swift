@@ -1,3 +1,4 @@
+package import DeliveryQueue
 import Locking
 package import PushModel
 
@@ -6,6 +7,8 @@ package import PushModel
 package final class EndpointPauses: Sendable {
     /// Until when an endpoint rests. The entry stays after that, until an acceptance proves the fault gone.
     private let ends = Locked<[ProviderEndpoint: ContinuousClock.Instant]>([:])
+    /// How often an operator had ended a pause of an endpoint when we last looked.
+    private let resumes = Locked<[ProviderEndpoint: Int]>([:])
 
     package init() {}
 
@@ -15,9 +18,20 @@ package final class EndpointPauses: Sendable {
         self.ends.withLock { $0[endpoint] = max($0[endpoint] ?? until, until) }
     }
 
-    /// Takes over the pauses that the database knows.
-    package func adopt(_ pauses: [ProviderEndpoint: Duration]) {
-        for (endpoint, duration) in pauses { self.pause(endpoint, for: duration) }
+    /// Takes over what the database says: pauses of others begin here, and when an operator has ended one, ours ends.
+    package func adopt(_ pauses: [ProviderEndpoint: LeaseKeeping.Heartbeat.Pause]) {
+        for (endpoint, pause) in pauses {
+            let before = self.resumes.withLock { resumes in
+                defer { resumes[endpoint] = pause.resumes }
+                return resumes[endpoint]
+            }
+            if let before, before != pause.resumes {
+                self.ends.withLock { ends in
+                    if ends[endpoint] != nil { ends[endpoint] = .now }
+                }
+            }
+            if let remaining = pause.remaining, remaining > .zero { self.pause(endpoint, for: remaining) }
+        }
     }
 
     /// How long an endpoint still rests; nil when it may be used.

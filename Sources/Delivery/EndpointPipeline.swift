@@ -29,6 +29,9 @@ struct EndpointPipeline: Sendable {
         var rest = items[...]
         return await withTaskGroup(of: [PendingDelivery].self) { group in
             while !rest.isEmpty {
+                // What is under a lost lease is another worker's by now.
+                rest = rest.filter { self.context.held.allows($0) }[...]
+                if rest.isEmpty { break }
                 if let remaining = self.context.pauses.remaining(self.endpoint) {
                     self.park(rest, for: remaining)
                     rest = []

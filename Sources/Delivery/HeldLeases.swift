@@ -3,33 +3,77 @@ import Locking
 
 import struct FoundationEssentials.UUID
 
-/// The leases this worker holds: what the heartbeat extends.
+/// The leases this worker holds: what the heartbeat extends, and whether a send may still be started under one.
+///
+/// A lease ends for us when the heartbeat finds it gone, and, by our own clock, when no heartbeat has extended it for as
+/// long as it lasts. What is in flight then goes on; nothing new is started, for another worker may have it by now.
 final class HeldLeases: Sendable {
     private struct State {
-        var batches: Set<BatchLease> = []
-        var waiting: Set<UUID> = []
+        var batches: [BatchLease: ContinuousClock.Instant] = [:]
+        var waiting: [WaitingLease: ContinuousClock.Instant] = [:]
     }
 
+    private let lease: Duration
     private let state = Locked(State())
 
-    init() {}
+    init(lease: Duration) {
+        self.lease = lease
+    }
 
-    func open(_ batch: BatchLease) {
-        self.state.withLock { _ = $0.batches.insert(batch) }
+    /// - Parameter asked: when the claim was sent: the lease cannot have begun earlier.
+    func open(_ batch: BatchLease, asked: ContinuousClock.Instant) {
+        self.state.withLock { $0.batches[batch] = asked + self.lease }
     }
 
     func close(_ batches: [BatchLease]) {
-        self.state.withLock { $0.batches.subtract(batches) }
+        self.state.withLock { state in
+            for batch in batches { state.batches[batch] = nil }
+        }
     }
 
-    func lease(_ due: [WaitingDelivery]) {
-        self.state.withLock { $0.waiting.formUnion(due.map(\.reference.deliveryID)) }
+    func lease(_ due: [WaitingDelivery], asked: ContinuousClock.Instant) {
+        self.state.withLock { state in
+            for delivery in due { state.waiting[delivery.lease] = asked + self.lease }
+        }
     }
 
     func unlease(_ due: [WaitingDelivery]) {
-        self.state.withLock { $0.waiting.subtract(due.map(\.reference.deliveryID)) }
+        self.state.withLock { state in
+            for delivery in due { state.waiting[delivery.lease] = nil }
+        }
     }
 
-    var batchIDs: [Int] { self.state.withLock { $0.batches.map(\.id) } }
-    var waitingIDs: [UUID] { self.state.withLock { Array($0.waiting) } }
+    /// What a heartbeat asks to extend.
+    var asked: (batches: [BatchLease], waiting: [WaitingLease]) {
+        self.state.withLock { state in (Array(state.batches.keys), Array(state.waiting.keys)) }
+    }
+
+    /// Takes over a heartbeat's answer: what was extended holds anew from when it was asked, the rest is lost.
+    ///
+    /// - Returns: how many batches were lost.
+    func extended(
+        _ asked: (batches: [BatchLease], waiting: [WaitingLease]), batches: Set<Int>, waiting: Set<UUID>,
+        at time: ContinuousClock.Instant
+    ) -> Int {
+        self.state.withLock { state in
+            var lost = 0
+            for batch in asked.batches where state.batches[batch] != nil {
+                state.batches[batch] = batches.contains(batch.id) ? time + self.lease : nil
+                if state.batches[batch] == nil { lost += 1 }
+            }
+            for lease in asked.waiting where state.waiting[lease] != nil {
+                state.waiting[lease] = waiting.contains(lease.token) ? time + self.lease : nil
+            }
+            return lost
+        }
+    }
+
+    /// Whether a send may be started under the item's lease.
+    func allows(_ item: PendingDelivery) -> Bool {
+        let end = self.state.withLock { state in
+            if let lease = item.waitingLease { return state.waiting[lease] }
+            return item.batch.flatMap { state.batches[$0] }
+        }
+        return end.map { $0 > .now } ?? false
+    }
 }

@@ -12,20 +12,23 @@ package struct PendingDelivery: Sendable {
     package var attempts: Int
     /// Why it waited; nil for a first try.
     package var waitedFor: String?
+    /// The batch it came with; nil for a retry.
+    package var batch: BatchLease?
     /// The lease of its row in `push.waiting`; nil for a first try.
-    package var waitingLease: UUID?
+    package var waitingLease: WaitingLease?
     package var expiresAt: Date
     /// What to send, and when the facts behind it were read. Nil: not read yet.
     package var delivery: Delivery?
     package var readAt: ContinuousClock.Instant?
 
     /// A first try, planned from facts read at `readAt`.
-    package init(_ delivery: Delivery, readAt: ContinuousClock.Instant) {
+    package init(_ delivery: Delivery, batch: BatchLease?, readAt: ContinuousClock.Instant) {
         self.reference = DeliveryReference(delivery)
         self.endpoint = ProviderEndpoint(device: delivery.device)
         self.attempts = 0
         self.expiresAt = delivery.expiresAt
         self.delivery = delivery
+        self.batch = batch
         self.readAt = readAt
     }
 
@@ -35,7 +38,7 @@ package struct PendingDelivery: Sendable {
         self.endpoint = waiting.endpoint
         self.attempts = waiting.attempts
         self.waitedFor = waiting.reason
-        self.waitingLease = waiting.leaseToken
+        self.waitingLease = waiting.lease
         self.expiresAt = waiting.expiresAt
     }
 }

@@ -39,12 +39,19 @@ struct Upkeep: Sendable {
 
     private func heartbeat() async throws {
         let keeping = LeaseKeeping(lease: self.context.settings.lease)
+        let time = ContinuousClock.now
+        let asked = self.context.held.asked
         let rows = try await self.session.query(
             keeping.heartbeat(
                 worker: self.context.worker, name: self.name, version: self.version,
-                listening: self.isListening.withLock { $0 }, batches: self.context.held.batchIDs,
-                waiting: self.context.held.waitingIDs))
-        self.context.pauses.adopt(try keeping.decodeHeartbeat(rows).pauses)
+                listening: self.isListening.withLock { $0 }, batches: asked.batches, waiting: asked.waiting))
+        let heartbeat = try keeping.decodeHeartbeat(rows)
+        let lost = self.context.held.extended(
+            asked, batches: heartbeat.batchIDs, waiting: heartbeat.waitingTokens, at: time)
+        if lost > 0 {
+            self.context.log.warning("batches were taken over by another worker", ["count": lost])
+        }
+        self.context.pauses.adopt(heartbeat.pauses)
     }
 
     private func rescue() async throws {

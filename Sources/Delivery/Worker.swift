@@ -80,7 +80,8 @@ package final class Worker: Sendable {
             resolution: Resolution(
                 policy: self.policy, pauseForMisconfiguration: self.settings.pauseForMisconfiguration,
                 endpoints: Set(self.endpoints.keys)),
-            recorder: Recorder(), pauses: EndpointPauses(), pruneGuard: PruneGuard(), held: HeldLeases(),
+            recorder: Recorder(), pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
+            held: HeldLeases(lease: self.settings.lease),
             facts: upkeepSession, log: self.log, stopping: self.stopping)
         let claimSession = DatabaseSession(self.claimConfiguration(configuration)) { connection in
             // The lock says, as long as this session lives, that our batches are in good hands.

@@ -23,10 +23,11 @@ package struct LeaseKeeping: Sendable {
         "select pg_try_advisory_lock(\(Self.lockClass)::integer, \(key)::integer)"
     }
 
-    /// Says that the worker lives, extends the leases it names, and reads the pauses. A row per batch that is still its own
-    /// and per pause: `(batch id, endpoint, remaining microseconds, reason)`.
+    /// Says that the worker lives, extends the leases it names, and reads the pauses. A row for each lease that is still its
+    /// own and each endpoint.
     package func heartbeat(
-        worker: WorkerIdentity, name: String, version: String, listening: Bool, batches: [Int], waiting: [UUID]
+        worker: WorkerIdentity, name: String, version: String, listening: Bool, batches: [BatchLease],
+        waiting: [WaitingLease]
     ) -> PostgresQuery {
         """
         with me as (
@@ -36,33 +37,45 @@ package struct LeaseKeeping: Sendable {
                 heartbeat_at = now(), lock_key = excluded.lock_key, listening = excluded.listening
         ), extended as (
             update push.batches set leased_until = now() + \(self.lease)::interval
-            where id = any (\(batches.sorted())::bigint[]) and worker_id = \(worker.id)::uuid
+            where id = any (\(batches.map(\.id).sorted())::bigint[]) and worker_id = \(worker.id)::uuid
             returning id
         ), retained as (
-            update push.waiting set scheduled_at = now() + \(self.lease)::interval
-            where delivery_id = any (\(waiting.sorted { $0.text < $1.text })::uuid[])
-                and worker_id = \(worker.id)::uuid and lease_token is not null
+            update push.waiting w set scheduled_at = now() + \(self.lease)::interval
+            from unnest(\(waiting.map(\.deliveryID))::uuid[], \(waiting.map(\.token))::uuid[]) as l (delivery_id, token)
+            where w.delivery_id = l.delivery_id and w.lease_token = l.token
+            returning w.lease_token
         )
-        select id, null::text, null::bigint, null::text from extended
+        select id, null::uuid, null::text, null::double precision, null::bigint from extended
         union all
-        select null, endpoint, (extract(epoch from paused_until - now()) * 1000000)::bigint, reason
-        from push.providers where paused_until > now()
+        select null, lease_token, null, null, null from retained
+        union all
+        select null, null, endpoint, extract(epoch from least(paused_until, now() + interval '1 day') - now()), resumes
+        from push.providers
         """
     }
 
     package struct Heartbeat: Sendable {
         package var batchIDs: Set<Int> = []
-        package var pauses: [ProviderEndpoint: Duration] = [:]
+        package var waitingTokens: Set<UUID> = []
+        package var pauses: [ProviderEndpoint: Pause] = [:]
+
+        /// What `push.providers` says of an endpoint.
+        package struct Pause: Sendable {
+            /// Nil or negative when it is over.
+            package var remaining: Duration?
+            /// How often an operator has ended a pause: a change ends what a worker believes of its own.
+            package var resumes: Int
+        }
     }
 
     package func decodeHeartbeat(_ rows: PostgresRows) throws(PostgresError) -> Heartbeat {
         var result = Heartbeat()
         for row in rows {
             if let id = try row.optionalInt(0) { result.batchIDs.insert(id) }
-            if let endpoint = try row.optionalText(1).flatMap(ProviderEndpoint.init(rawValue:)),
-                let microseconds = try row.optionalInt(2)
-            {
-                result.pauses[endpoint] = .microseconds(microseconds)
+            if let token = try row.optionalUUID(1) { result.waitingTokens.insert(token) }
+            if let endpoint = try row.optionalText(2).flatMap(ProviderEndpoint.init(rawValue:)) {
+                result.pauses[endpoint] = Heartbeat.Pause(
+                    remaining: try row.optionalDuration(3), resumes: try row.int(4))
             }
         }
         return result

@@ -35,6 +35,9 @@ package struct OutboxClaim: Sendable {
     package var limit: Int
     package var lease: Duration
 
+    /// A notification rescued so often is claimed alone.
+    package static let suspectAfter = 3
+
     package init(source: SourceSchema, limit: Int, lease: Duration) {
         self.source = source
         self.limit = limit
@@ -44,24 +47,35 @@ package struct OutboxClaim: Sendable {
     /// The limit stands in the text: as a parameter it would make the planner assume a tenth of the table. The picked
     /// rows are materialized and deleted by `= any (array(…))`: no plan can then claim more than the limit.
     ///
+    /// A notification whose batch was rescued again and again may be what kills workers: it is claimed alone, so that it
+    /// takes no others with it; the one before it ends a claim.
+    ///
     /// Rows from the trigger are first by construction. Others are dropped if the notification was decided before or
     /// is held by a batch; a rescued one is planned again, less what is settled.
     package func query(worker: WorkerIdentity) -> PostgresQuery {
         """
-        with picked as materialized (
+        with next as materialized (
             select notification_id, lane, origin, rescues, position
             from push.outbox
             order by lane, position
             limit \(unescaped: String(self.limit))
             for update skip locked
+        ), numbered as materialized (
+            select *, row_number() over (order by lane, position) as ordinal from next
+        ), picked as materialized (
+            select * from numbered
+            where ordinal < (
+                select coalesce(greatest(min(n.ordinal), 2), \(unescaped: String(Int32.max))) from numbered n
+                where n.rescues >= \(unescaped: String(Self.suspectAfter))
+            )
         ), taken as (
             delete from push.outbox where notification_id = any (array(select notification_id from picked))
         ), held as materialized (
             select unnest(notification_ids) as notification_id from push.batches
         ), wanted as materialized (
             select
-                row_number() over (order by p.lane, p.position) as ordinal, p.notification_id, p.lane, p.origin,
-                f.decision as prior_decision, true as plans, p.origin <> 'trigger' as comes_twice, p.rescues
+                p.ordinal, p.notification_id, p.lane, p.origin, f.decision as prior_decision, true as plans,
+                p.origin <> 'trigger' as comes_twice, p.rescues
             from picked p
             left join lateral (
                 select d.decision from push.fanouts d
@@ -80,7 +94,7 @@ package struct OutboxClaim: Sendable {
             from wanted
             having count(*) > 0
             returning id, token
-        ), \(unescaped: FactsQuery.select(source: self.source, from: "rows r cross join batch b", extraColumns: ", b.id, b.token"))
+        ), \(unescaped: FactsQuery.select(source: self.source, from: "rows r cross join batch b", extraColumns: ", b.id, b.token, r.rescues"))
         """
     }
 
@@ -88,7 +102,10 @@ package struct OutboxClaim: Sendable {
     package func decode(_ rows: PostgresRows) throws(PostgresError) -> ClaimedBatch? {
         guard let first = rows.first else { return nil }
         let lease = BatchLease(id: try first.int(31), token: try first.uuid(32))
-        return ClaimedBatch(lease: lease, facts: try FactsQuery.decode(rows))
+        var facts = try FactsQuery.decode(rows)
+        // Only a suspect, claimed alone, needs its number.
+        if facts.count == 1 { facts[0].rescues = try first.int(33) }
+        return ClaimedBatch(lease: lease, facts: facts)
     }
 }
 

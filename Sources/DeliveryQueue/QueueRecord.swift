@@ -198,13 +198,11 @@ package struct ReleaseEntry: Sendable {
 
 /// A waiting delivery put back unsent, its attempts as they were.
 package struct SnoozeEntry: Sendable {
-    package var deliveryID: UUID
-    package var leaseToken: UUID
+    package var lease: WaitingLease
     package var wait: Duration
 
-    package init(deliveryID: UUID, leaseToken: UUID, wait: Duration) {
-        self.deliveryID = deliveryID
-        self.leaseToken = leaseToken
+    package init(lease: WaitingLease, wait: Duration) {
+        self.lease = lease
         self.wait = wait
     }
 }

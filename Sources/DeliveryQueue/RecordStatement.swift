@@ -86,7 +86,7 @@ package struct RecordStatement: Sendable {
                 update push.waiting w
                 set scheduled_at = now() + s.wait, lease_token = null, worker_id = null
                 from unnest(
-                    \(record.snoozed.map(\.deliveryID))::uuid[], \(record.snoozed.map(\.leaseToken))::uuid[],
+                    \(record.snoozed.map(\.lease.deliveryID))::uuid[], \(record.snoozed.map(\.lease.token))::uuid[],
                     \(record.snoozed.map(\.wait))::interval[]
                 ) as s (delivery_id, lease_token, wait)
                 where w.delivery_id = s.delivery_id and w.lease_token = s.lease_token

@@ -13,41 +13,54 @@ package struct WaitingDelivery: Sendable {
     package var reason: String
     package var expiresAt: Date
     package var leaseToken: UUID
+
+    package var lease: WaitingLease { WaitingLease(deliveryID: self.reference.deliveryID, token: self.leaseToken) }
 }
 
-/// Leases deliveries that are due, for the endpoints that are not paused.
+/// The right to a waiting delivery.
+package struct WaitingLease: Hashable, Sendable {
+    package var deliveryID: UUID
+    package var token: UUID
+
+    package init(deliveryID: UUID, token: UUID) {
+        self.deliveryID = deliveryID
+        self.token = token
+    }
+}
+
+/// Leases deliveries that are due.
 package struct WaitingClaim: Sendable {
-    /// At most this many for each endpoint.
-    package var limit: Int
     package var lease: Duration
 
-    package init(limit: Int, lease: Duration) {
-        self.limit = limit
+    package init(lease: Duration) {
         self.lease = lease
     }
 
     /// By `(endpoint, scheduled_at)`, an endpoint at a time: what waits for a paused one is never scanned. The lease
     /// moves `scheduled_at` to its own end, so a lost lease needs no rescue.
-    package func query(endpoints: [ProviderEndpoint], workerID: UUID) -> PostgresQuery {
-        """
-        with due as materialized (
-            select d.delivery_id
-            from unnest(\(endpoints.map(\.rawValue))::text[]) as e (endpoint)
-            cross join lateral (
-                select w.delivery_id from push.waiting w
-                where w.endpoint = e.endpoint and w.scheduled_at <= now()
-                order by w.scheduled_at
-                limit \(unescaped: String(self.limit))
-                for update skip locked
-            ) d
-        )
-        update push.waiting w
-        set lease_token = gen_random_uuid(), worker_id = \(workerID)::uuid,
-            scheduled_at = now() + \(self.lease)::interval
-        where w.delivery_id = any (array(select delivery_id from due order by delivery_id))
-        returning w.delivery_id, w.notification_id, w.device_id, w.account_id, w.platform, w.kind, w.endpoint, w.attempts,
-            w.reason, w.expires_at, w.lease_token
-        """
+    ///
+    /// - Parameter limits: how many at most for each endpoint; none for those left out.
+    package func query(limits: [ProviderEndpoint: Int], workerID: UUID) -> PostgresQuery {
+        let limits = limits.sorted { $0.key.rawValue < $1.key.rawValue }
+        return """
+            with due as materialized (
+                select d.delivery_id
+                from unnest(\(limits.map(\.key.rawValue))::text[], \(limits.map(\.value))::integer[]) as e (endpoint, most)
+                cross join lateral (
+                    select w.delivery_id from push.waiting w
+                    where w.endpoint = e.endpoint and w.scheduled_at <= now()
+                    order by w.scheduled_at
+                    limit e.most
+                    for update skip locked
+                ) d
+            )
+            update push.waiting w
+            set lease_token = gen_random_uuid(), worker_id = \(workerID)::uuid,
+                scheduled_at = now() + \(self.lease)::interval
+            where w.delivery_id = any (array(select delivery_id from due order by delivery_id))
+            returning w.delivery_id, w.notification_id, w.device_id, w.account_id, w.platform, w.kind, w.endpoint, w.attempts,
+                w.reason, w.expires_at, w.lease_token
+            """
     }
 
     package func decode(_ rows: PostgresRows) throws(PostgresError) -> [WaitingDelivery] {

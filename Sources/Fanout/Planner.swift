@@ -3,6 +3,9 @@ package import PushModel
 
 /// The fan-out rules: from the facts of one notification to its plan. Pure.
 package struct Planner: Sendable {
+    /// A notification that was claimed alone and rescued so often in all is given up.
+    package static let mostRescues = 6
+
     private let lifetime: @Sendable (NotificationKind) -> Duration
 
     /// `lifetime`: how long after its creation a notification of a kind is still worth a push.
@@ -34,6 +37,11 @@ package struct Planner: Sendable {
                 }
             } else {
                 plan.decision = decision
+            }
+        case .wanted where facts.rescues >= Self.mostRescues:
+            // It was claimed alone and took its worker along, again and again: it ends, the others go on.
+            plan.cancelled = Self.open(facts).map {
+                CancelledDelivery(id: Self.id(facts, $0), device: $0, reason: .workersLost)
             }
         case .wanted(let notification, let kind, _)
         where !begun && kind.coalesces && notification.connectionID != nil && facts.earlierUnreadExists:

@@ -43,12 +43,14 @@ package enum DeliveryReason: String, CaseIterable, Sendable {
     case exhausted
     case providerNotConfigured = "provider_not_configured"
     case duplicateToken = "duplicate_token"
+    /// Worker after worker died with it, and with it alone.
+    case workersLost = "workers_lost"
 
     /// The final state that goes with the reason.
     package var state: DeliveryState {
         switch self {
         case .alreadyRead, .ignored, .gone, .switchedOff, .tokenChanged, .unknownKind: .cancelled
-        case .expired, .exhausted, .providerNotConfigured, .duplicateToken: .discarded
+        case .expired, .exhausted, .providerNotConfigured, .duplicateToken, .workersLost: .discarded
         }
     }
 }

@@ -19,13 +19,15 @@ package struct NotificationFacts: Equatable, Sendable {
     package var devices: [Device]
     /// What was decided before; only looked up for rows that may come twice.
     package var priorDecision: FanoutDecision?
+    /// How often its batch was lost by a worker; known for a notification that was claimed alone.
+    package var rescues: Int
     /// Devices whose delivery of this notification is final or waits for its next try already.
     package var settledDeviceIDs: Set<UUID>
 
     package init(
         notificationID: UUID, lane: Lane = .normal, origin: OutboxOrigin = .trigger, notification: Notification?,
         account: Account?, earlierUnreadExists: Bool = false, unreadCount: Int = 0, devices: [Device] = [],
-        priorDecision: FanoutDecision? = nil, settledDeviceIDs: Set<UUID> = []
+        priorDecision: FanoutDecision? = nil, rescues: Int = 0, settledDeviceIDs: Set<UUID> = []
     ) {
         self.notificationID = notificationID
         self.lane = lane
@@ -36,6 +38,7 @@ package struct NotificationFacts: Equatable, Sendable {
         self.unreadCount = unreadCount
         self.devices = devices
         self.priorDecision = priorDecision
+        self.rescues = rescues
         self.settledDeviceIDs = settledDeviceIDs
     }
 }

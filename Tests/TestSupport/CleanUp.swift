@@ -16,7 +16,8 @@ package final class CleanUp: Sendable {
 
     private init() {
         self.folder = URL(filePath: "/tmp/push-fanout-cleanup-\(UUID().uuidString)")
-        let script = #"trap '' HUP INT TERM; read -r _; for command in "$1"/*; do [ -f "$command" ] && sh "$command"; done; rm -rf "$1""#
+        let script =
+            #"trap '' HUP INT TERM; read -r _; for command in "$1"/*; do [ -f "$command" ] && sh "$command"; done; rm -rf "$1""#
         do {
             try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: false)
             let ends = try Spawn.makeChannel()

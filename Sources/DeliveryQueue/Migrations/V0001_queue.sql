@@ -117,6 +117,8 @@ create table push.providers (
     reason text,
     fix text,
     paused_by text,
+    -- Counts the pauses that an operator has ended: workers forget their own when it changes.
+    resumes bigint not null default 0,
     changed_at timestamptz not null default now()
 );
 comment on table push.providers is 'Pauses, shared by all workers and the operator.';
