@@ -8,25 +8,35 @@ answers need nothing but `:status` (index 8 of the static table of RFC 7541).
 """
 
 import os
+import queue
 import socket
 import ssl
 import struct
 import sys
 import threading
+import time
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 MAX_CONCURRENT_STREAMS = 3
 INTERNAL_ERROR, REFUSED_STREAM = 2, 7
 
 lock = threading.Lock()
 connections = 0
+events = queue.Queue()
 
 
 def say(text):
-    with lock:
+    events.put(text)
+
+
+def write_events():
+    """A thread of its own: nobody may be reading yet, and the connections must not wait."""
+    while True:
+        text = events.get()
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+        events.task_done()
 
 
 class Connection:
@@ -59,7 +69,8 @@ class Connection:
         self.send(GOAWAY, 0, 0, struct.pack(">II", last, code) + b'{"reason":"Shutdown"}')
 
     def break_off(self):
-        """Ends the TCP connection with a reset."""
+        """Ends the TCP connection with a reset, a little later: one that overtakes our last words would undo them."""
+        time.sleep(0.2)
         self.tls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         socket.socket(fileno=self.tls.detach()).close()
         raise ConnectionError("broken off")
@@ -91,7 +102,9 @@ class Connection:
             elif kind == RST_STREAM and stream in self.open:
                 self.open.discard(stream)
                 say(f"reset {self.number} {stream}")
-            elif kind in (HEADERS, DATA) and flags & END_STREAM:
+            if kind == DATA and payload:
+                self.send(WINDOW_UPDATE, 0, 0, struct.pack(">I", length))
+            if kind in (HEADERS, DATA) and flags & END_STREAM:
                 self.streams.append(stream)
                 say(f"request {self.number} {stream}")
                 self.scenario.request(self, stream, len(self.streams))
@@ -187,9 +200,12 @@ class OneStreamFirst(Scenario):
 
 
 class CloseAfterAnswer(Scenario):
+    """Ends our side of the TCP connection; the other side may take its time."""
+
     def request(self, connection, stream, count):
         connection.answer(stream)
-        raise ConnectionError("closed")
+        socket.socket.shutdown(connection.tls, socket.SHUT_WR)
+        say(f"left {connection.number}")
 
 
 class Gather(Scenario):
@@ -277,8 +293,10 @@ def main():
             threading.Thread(target=serve, args=(context, client, name), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
+    threading.Thread(target=write_events, daemon=True).start()
     say(f"port {listener.getsockname()[1]}")
     sys.stdin.read()
+    events.join()
     os._exit(0)
 
 

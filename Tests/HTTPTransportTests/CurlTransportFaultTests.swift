@@ -92,7 +92,7 @@ struct CurlTransportFaultTests {
         let transport = try CurlTransport.forTests { $0.probesFreshConnections = true }
         for id in 0..<5 {
             #expect(await transport.exchange(id..<(id + 1), url: server.url).count(status: 200) == 1)
-            try server.process.line { $0.hasPrefix("closed") }
+            try server.process.line { $0.hasPrefix("left") }
         }
         await transport.shutdown()
         #expect(try server.count("request") == 5)
@@ -135,8 +135,8 @@ struct CurlTransportFaultTests {
             let isSilent = (try? exchange.result.get()) == nil
             #expect(isSilent == (exchange.duration >= .milliseconds(500)))
         }
-        try server.process.line("the stream's reset") { $0.hasPrefix("reset 1") }
-        // The connection is not trusted any more.
+        // The connection is not trusted any more, and its end is the stream's.
+        try server.process.line("the connection's end") { $0 == "closed 1" }
         #expect(await transport.exchange(0..<1, url: server.url).count(status: 200) == 1)
         await transport.shutdown()
         #expect(try server.count("connection") == 2)
