@@ -44,10 +44,21 @@ class Connection:
         self.number, self.tls, self.scenario = number, tls, scenario
         self.streams = []
         self.open = set()
+        self.sending = threading.RLock()
 
     def send(self, kind, flags=0, stream=0, payload=b""):
         length = struct.pack(">I", len(payload))[1:]
-        self.tls.sendall(length + bytes([kind, flags]) + struct.pack(">I", stream) + payload)
+        with self.sending:
+            self.tls.sendall(length + bytes([kind, flags]) + struct.pack(">I", stream) + payload)
+
+    def later(self, seconds, action, *arguments):
+        def act():
+            try:
+                action(*arguments)
+            except (OSError, ssl.SSLError):
+                pass
+
+        threading.Timer(seconds, act).start()
 
     def settings(self, streams=None):
         payload = b"" if streams is None else struct.pack(">HI", MAX_CONCURRENT_STREAMS, streams)
@@ -199,6 +210,21 @@ class OneStreamFirst(Scenario):
             connection.settings(1000)
 
 
+class OneStreamForLong(Scenario):
+    """As OneStreamFirst, but the greater limit comes a while after the answer. Every answer takes its time."""
+
+    def begin(self, connection):
+        connection.settings(1)
+
+    def request(self, connection, stream, count):
+        say(f"open {len(connection.open)}")
+        if count == 1:
+            connection.answer(stream)
+            connection.later(0.1, connection.settings, 1000)
+        else:
+            connection.later(0.03, connection.answer, stream)
+
+
 class CloseAfterAnswer(Scenario):
     """Ends our side of the TCP connection; the other side may take its time."""
 
@@ -244,6 +270,7 @@ SCENARIOS = {
     "refuse-stream": ResetStream(REFUSED_STREAM),
     "reset-stream": ResetStream(INTERNAL_ERROR),
     "one-stream-first": OneStreamFirst(),
+    "one-stream-for-long": OneStreamForLong(),
     "three-refusals-first": OneStreamFirst(3),
     "close-after-answer": CloseAfterAnswer(),
     "gather-20": Gather(20),

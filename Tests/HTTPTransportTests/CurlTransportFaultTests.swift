@@ -175,6 +175,17 @@ struct CurlTransportFaultTests {
         #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
     }
 
+    @Test func `the requests in flight grow although the greater limit comes late`() async throws {
+        let server = try FaultServer("one-stream-for-long")
+        let transport = try CurlTransport.forTests { $0.probesFreshConnections = true }
+        #expect(await transport.exchange(0..<300, url: server.url).count(status: 200) == 300)
+        await transport.shutdown()
+        try server.process.finish()
+        let most = server.process.lines.filter { $0.hasPrefix("open") }.compactMap { Int($0.dropFirst(5)) }.max() ?? 0
+        #expect(most > 30)
+        #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
+    }
+
     @Test func `a refusal of the credential keeps the window shut`() async throws {
         let server = try FaultServer("three-refusals-first")
         let transport = try CurlTransport.forTests { $0.probesFreshConnections = true }
