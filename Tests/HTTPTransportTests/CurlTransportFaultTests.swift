@@ -24,6 +24,24 @@ struct CurlTransportFaultTests {
         #expect(exchanges.failures == Array(repeating: HTTPFailure(fate: .notSent, reason: reason), count: 3))
     }
 
+    @Test(arguments: [true, false])
+    func `a bad address among good ones fails alone`(probes: Bool) async throws {
+        let server = try FaultServer("plain")
+        let transport = try CurlTransport.forTests { $0.probesFreshConnections = probes }
+        let requests = (0..<30).map { id in
+            HTTPRequest(id: id, url: id % 10 == 0 ? "http://localhost/" : server.url, headers: [], body: [])
+        }
+        var failed: Set<Int> = []
+        for await exchanges in transport.send(requests) {
+            for exchange in exchanges where (try? exchange.result.get()) == nil { failed.insert(exchange.id) }
+        }
+        #expect(failed == [0, 10, 20])
+        await transport.shutdown()
+        try server.process.finish()
+        #expect(server.process.lines.count { $0.hasPrefix("request") } == 27)
+        #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
+    }
+
     @Test func `the certificate is of an unknown authority`() async throws {
         let server = try FaultServer("plain")
         let other = try TestCertificates.shared.get().otherAuthority
@@ -37,10 +55,18 @@ struct CurlTransportFaultTests {
     @Test func `the certificate is for another name`() async throws {
         let server = try FaultServer("plain")
         let transport = try CurlTransport.forTests()
-        let exchanges = await transport.exchange(0..<1, url: "https://ip6-localhost.invalid:\(server.port)/")
-        #expect(exchanges.failures == [HTTPFailure(fate: .notSent, reason: "name_not_resolved")])
-        let wrong = await transport.exchange(0..<1, url: "https://127.0.0.2:\(server.port)/")
-        #expect(wrong.failures.map(\.fate) == [.notSent])
+        let exchanges = await transport.exchange(0..<2, url: "https://127.0.0.1:\(server.port)/")
+        let expected = HTTPFailure(fate: .notSent, reason: "certificate_refused")
+        #expect(exchanges.failures == [expected, expected])
+        #expect(try server.count("request") == 0)
+    }
+
+    @Test func `a server that never says a word holds nobody up for long`() async throws {
+        let listener = try SilentListener()
+        let transport = try CurlTransport.forTests { $0.connectTimeout = .milliseconds(300) }
+        let exchanges = await transport.exchange(0..<100, url: "https://localhost:\(listener.port)/")
+        let expected = HTTPFailure(fate: .notSent, reason: "connect_timed_out")
+        #expect(exchanges.failures == Array(repeating: expected, count: 100))
     }
 
     @Test func `the authorities' file is missing`() async throws {
