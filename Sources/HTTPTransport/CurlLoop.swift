@@ -107,7 +107,7 @@ final class CurlLoop {
         for transfer in self.active { self.end(transfer, .finished(CURLE_FAILED_INIT), now: now) }
     }
 
-    /// Times out what is too old. Removing a transfer resets its stream; the others go on.
+    /// Times out what is too old. libcurl 7.88 leaves the stream open on the server, so the connection is to end soon.
     private func sweep() {
         let now = ContinuousClock.now
         guard let nextSweep = self.nextSweep, now >= nextSweep else { return }
@@ -169,8 +169,9 @@ final class CurlLoop {
             result = .failure(failure)
         }
         // A reset stream leaves the connection as it is; after anything else it is not to be trusted. That includes a
-        // time-out: packets may be vanishing, and libcurl does not ask.
-        if code != CURLE_OK, code != CURLE_HTTP2_STREAM, self.news.report.breakage == nil {
+        // time-out: packets may be vanishing, libcurl does not ask, and the stream is not closed on the other side.
+        let isHarmless = code == CURLE_OK || code == CURLE_HTTP2_STREAM || Self.isAboutRequest(code)
+        if !isHarmless, self.news.report.breakage == nil {
             self.news.report.breakage =
                 if case .failure(let failure) = result { failure.reason } else { "connection_lost" }
         }
@@ -191,7 +192,11 @@ final class CurlLoop {
     /// Whether the request was meant for a connection that stood, and found it gone: another can send it.
     private func isReturnable(_ code: CURLcode, _ transfer: CurlTransfer) -> Bool {
         !transfer.wasSent && self.isBound && !transfer.wasRefusedHTTP1 && code != CURLE_OK
-            && code != CURLE_OPERATION_TIMEDOUT && code != CURLE_ABORTED_BY_CALLBACK
+            && code != CURLE_OPERATION_TIMEDOUT && code != CURLE_ABORTED_BY_CALLBACK && !Self.isAboutRequest(code)
+    }
+
+    private static func isAboutRequest(_ code: CURLcode) -> Bool {
+        code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL
     }
 
     private func fail(_ pending: PendingRequest, _ reason: String) {

@@ -151,7 +151,7 @@ final class CurlTransfer {
         // Apple asks for an uncached look-up for every connection.
         try set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.milliseconds)
-        // Requests time out in the loop: one look a second costs less than a timer each, and it resets the stream.
+        // Requests time out in the loop, which costs less than a timer each and covers those that wait in libcurl.
         // Idle connections close there too; libcurl's own limit of 118 s must not come first.
         try set(CURLOPT_MAXAGE_CONN, Int(configuration.idleLimit.components.seconds) + 60)
         try set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -8,7 +8,8 @@ extension CurlTransport {
         /// are being retired come on top while they finish what they have. Default 2.
         package var connections = 2
         /// Most requests in flight on one connection; the server's own limit holds as well. Default 500, which suits
-        /// APNs; FCM was seen to end connections with more than 100.
+        /// APNs; FCM was seen to end connections with more than 100. Where bodies in flight exceed the server's
+        /// receive window (65 535 bytes at first, some 250 pushes), libcurl turns in circles until it opens again.
         package var window = 500
         /// A fresh connection, or one that was quiet for `reprobeAfter`, sends one request and opens its window when
         /// that is answered (any status but 401 and 403). APNs allows one stream until it has seen a valid token.

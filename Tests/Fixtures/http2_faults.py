@@ -8,25 +8,35 @@ answers need nothing but `:status` (index 8 of the static table of RFC 7541).
 """
 
 import os
+import queue
 import socket
 import ssl
 import struct
 import sys
 import threading
+import time
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 MAX_CONCURRENT_STREAMS = 3
 INTERNAL_ERROR, REFUSED_STREAM = 2, 7
 
 lock = threading.Lock()
 connections = 0
+events = queue.Queue()
 
 
 def say(text):
-    with lock:
+    events.put(text)
+
+
+def write_events():
+    """A thread of its own: nobody may be reading yet, and the connections must not wait."""
+    while True:
+        text = events.get()
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+        events.task_done()
 
 
 class Connection:
@@ -34,10 +44,21 @@ class Connection:
         self.number, self.tls, self.scenario = number, tls, scenario
         self.streams = []
         self.open = set()
+        self.sending = threading.RLock()
 
     def send(self, kind, flags=0, stream=0, payload=b""):
         length = struct.pack(">I", len(payload))[1:]
-        self.tls.sendall(length + bytes([kind, flags]) + struct.pack(">I", stream) + payload)
+        with self.sending:
+            self.tls.sendall(length + bytes([kind, flags]) + struct.pack(">I", stream) + payload)
+
+    def later(self, seconds, action, *arguments):
+        def act():
+            try:
+                action(*arguments)
+            except (OSError, ssl.SSLError):
+                pass
+
+        threading.Timer(seconds, act).start()
 
     def settings(self, streams=None):
         payload = b"" if streams is None else struct.pack(">HI", MAX_CONCURRENT_STREAMS, streams)
@@ -59,7 +80,8 @@ class Connection:
         self.send(GOAWAY, 0, 0, struct.pack(">II", last, code) + b'{"reason":"Shutdown"}')
 
     def break_off(self):
-        """Ends the TCP connection with a reset."""
+        """Ends the TCP connection with a reset, a little later: one that overtakes our last words would undo them."""
+        time.sleep(0.2)
         self.tls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         socket.socket(fileno=self.tls.detach()).close()
         raise ConnectionError("broken off")
@@ -91,7 +113,9 @@ class Connection:
             elif kind == RST_STREAM and stream in self.open:
                 self.open.discard(stream)
                 say(f"reset {self.number} {stream}")
-            elif kind in (HEADERS, DATA) and flags & END_STREAM:
+            if kind == DATA and payload:
+                self.send(WINDOW_UPDATE, 0, 0, struct.pack(">I", length))
+            if kind in (HEADERS, DATA) and flags & END_STREAM:
                 self.streams.append(stream)
                 say(f"request {self.number} {stream}")
                 self.scenario.request(self, stream, len(self.streams))
@@ -186,10 +210,28 @@ class OneStreamFirst(Scenario):
             connection.settings(1000)
 
 
+class OneStreamForLong(Scenario):
+    """As OneStreamFirst, but the greater limit comes a while after the answer. Every answer takes its time."""
+
+    def begin(self, connection):
+        connection.settings(1)
+
+    def request(self, connection, stream, count):
+        say(f"open {len(connection.open)}")
+        if count == 1:
+            connection.answer(stream)
+            connection.later(0.1, connection.settings, 1000)
+        else:
+            connection.later(0.03, connection.answer, stream)
+
+
 class CloseAfterAnswer(Scenario):
+    """Ends our side of the TCP connection; the other side may take its time."""
+
     def request(self, connection, stream, count):
         connection.answer(stream)
-        raise ConnectionError("closed")
+        socket.socket.shutdown(connection.tls, socket.SHUT_WR)
+        say(f"left {connection.number}")
 
 
 class Gather(Scenario):
@@ -228,6 +270,7 @@ SCENARIOS = {
     "refuse-stream": ResetStream(REFUSED_STREAM),
     "reset-stream": ResetStream(INTERNAL_ERROR),
     "one-stream-first": OneStreamFirst(),
+    "one-stream-for-long": OneStreamForLong(),
     "three-refusals-first": OneStreamFirst(3),
     "close-after-answer": CloseAfterAnswer(),
     "gather-20": Gather(20),
@@ -277,8 +320,10 @@ def main():
             threading.Thread(target=serve, args=(context, client, name), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
+    threading.Thread(target=write_events, daemon=True).start()
     say(f"port {listener.getsockname()[1]}")
     sys.stdin.read()
+    events.join()
     os._exit(0)
 
 

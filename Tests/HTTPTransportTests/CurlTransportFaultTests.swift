@@ -24,6 +24,24 @@ struct CurlTransportFaultTests {
         #expect(exchanges.failures == Array(repeating: HTTPFailure(fate: .notSent, reason: reason), count: 3))
     }
 
+    @Test(arguments: [true, false])
+    func `a bad address among good ones fails alone`(probes: Bool) async throws {
+        let server = try FaultServer("plain")
+        let transport = try CurlTransport.forTests { $0.probesFreshConnections = probes }
+        let requests = (0..<30).map { id in
+            HTTPRequest(id: id, url: id % 10 == 0 ? "http://localhost/" : server.url, headers: [], body: [])
+        }
+        var failed: Set<Int> = []
+        for await exchanges in transport.send(requests) {
+            for exchange in exchanges where (try? exchange.result.get()) == nil { failed.insert(exchange.id) }
+        }
+        #expect(failed == [0, 10, 20])
+        await transport.shutdown()
+        try server.process.finish()
+        #expect(server.process.lines.count { $0.hasPrefix("request") } == 27)
+        #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
+    }
+
     @Test func `the certificate is of an unknown authority`() async throws {
         let server = try FaultServer("plain")
         let other = try TestCertificates.shared.get().otherAuthority
@@ -37,10 +55,18 @@ struct CurlTransportFaultTests {
     @Test func `the certificate is for another name`() async throws {
         let server = try FaultServer("plain")
         let transport = try CurlTransport.forTests()
-        let exchanges = await transport.exchange(0..<1, url: "https://ip6-localhost.invalid:\(server.port)/")
-        #expect(exchanges.failures == [HTTPFailure(fate: .notSent, reason: "name_not_resolved")])
-        let wrong = await transport.exchange(0..<1, url: "https://127.0.0.2:\(server.port)/")
-        #expect(wrong.failures.map(\.fate) == [.notSent])
+        let exchanges = await transport.exchange(0..<2, url: "https://127.0.0.1:\(server.port)/")
+        let expected = HTTPFailure(fate: .notSent, reason: "certificate_refused")
+        #expect(exchanges.failures == [expected, expected])
+        #expect(try server.count("request") == 0)
+    }
+
+    @Test func `a server that never says a word holds nobody up for long`() async throws {
+        let listener = try SilentListener()
+        let transport = try CurlTransport.forTests { $0.connectTimeout = .milliseconds(300) }
+        let exchanges = await transport.exchange(0..<100, url: "https://localhost:\(listener.port)/")
+        let expected = HTTPFailure(fate: .notSent, reason: "connect_timed_out")
+        #expect(exchanges.failures == Array(repeating: expected, count: 100))
     }
 
     @Test func `the authorities' file is missing`() async throws {
@@ -92,7 +118,7 @@ struct CurlTransportFaultTests {
         let transport = try CurlTransport.forTests { $0.probesFreshConnections = true }
         for id in 0..<5 {
             #expect(await transport.exchange(id..<(id + 1), url: server.url).count(status: 200) == 1)
-            try server.process.line { $0.hasPrefix("closed") }
+            try server.process.line { $0.hasPrefix("left") }
         }
         await transport.shutdown()
         #expect(try server.count("request") == 5)
@@ -135,8 +161,8 @@ struct CurlTransportFaultTests {
             let isSilent = (try? exchange.result.get()) == nil
             #expect(isSilent == (exchange.duration >= .milliseconds(500)))
         }
-        try server.process.line("the stream's reset") { $0.hasPrefix("reset 1") }
-        // The connection is not trusted any more.
+        // The connection is not trusted any more, and its end is the stream's.
+        try server.process.line("the connection's end") { $0 == "closed 1" }
         #expect(await transport.exchange(0..<1, url: server.url).count(status: 200) == 1)
         await transport.shutdown()
         #expect(try server.count("connection") == 2)
@@ -172,6 +198,17 @@ struct CurlTransportFaultTests {
         await transport.shutdown()
         try server.process.finish()
         #expect(!server.process.lines.contains("violation"))
+        #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
+    }
+
+    @Test func `the requests in flight grow although the greater limit comes late`() async throws {
+        let server = try FaultServer("one-stream-for-long")
+        let transport = try CurlTransport.forTests { $0.probesFreshConnections = true }
+        #expect(await transport.exchange(0..<300, url: server.url).count(status: 200) == 300)
+        await transport.shutdown()
+        try server.process.finish()
+        let most = server.process.lines.filter { $0.hasPrefix("open") }.compactMap { Int($0.dropFirst(5)) }.max() ?? 0
+        #expect(most > 30)
         #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
     }
 

@@ -22,7 +22,7 @@ struct TestCertificates {
             new other -x509 -days 2 -keyout other.key -out other.pem
             new localhost -keyout server.key -out server.csr
             openssl x509 -req -days 2 -in server.csr -CA authority.pem -CAkey authority.key -CAcreateserial \
-                -extfile <(echo subjectAltName=DNS:localhost,IP:127.0.0.1) -out server.pem
+                -extfile <(echo subjectAltName=DNS:localhost) -out server.pem
             """
         guard try ChildProcess(["bash", "-c", create]).waitForExit() == 0 else {
             throw ChildProcess.Failure(description: "openssl made no certificates")
@@ -80,10 +80,27 @@ struct NGHTTPServer {
     var url: String { "https://localhost:\(self.port)/server.csr" }
 }
 
+/// Takes connections and never reads from them.
+final class SilentListener {
+    private let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let port: Int
+
+    init() throws {
+        self.port = try bindToLoopback(self.descriptor)
+        listen(self.descriptor, 10)
+    }
+
+    deinit { close(self.descriptor) }
+}
+
 /// A port nobody listens on now.
 func freePort() throws -> Int {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
+    return try bindToLoopback(descriptor)
+}
+
+private func bindToLoopback(_ descriptor: CInt) throws -> Int {
     var address = loopback(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let code = withUnsafeMutablePointer(to: &address) { pointer in
