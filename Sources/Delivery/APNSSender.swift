@@ -60,6 +60,7 @@ package struct APNSSender: ProviderSender {
             report(
                 exchanges.map { exchange in
                     let outcome = APNSOutcome.read(exchange.result, now: now)
+                        .naming(skewOf: exchange.result, now: now)
                     self.react(to: outcome, token)
                     return SendResult(exchange, outcome: outcome)
                 })
@@ -77,6 +78,21 @@ package struct APNSSender: ProviderSender {
         case .credential:
             _ = self.tokens.expired(token)
             self.transport.renewConnections()
+        }
+    }
+}
+
+extension SendOutcome {
+    /// The clock is what is wrong with most credentials that worked yesterday: say so where the answer tells.
+    func naming(skewOf result: Result<HTTPAnswer, HTTPFailure>, now: Date) -> SendOutcome {
+        guard case .success(let answer) = result, let finding = ClockSkew.finding(answer, now: now) else { return self }
+        switch self {
+        case .misconfigured(let reason, let fix, let scope):
+            return .misconfigured(reason: reason, fix: "\(finding); \(fix)", scope: scope)
+        case .retry(var retry):
+            retry.fixIfRepeated = retry.fixIfRepeated.map { "\(finding); \($0)" }
+            return .retry(retry)
+        default: return self
         }
     }
 }

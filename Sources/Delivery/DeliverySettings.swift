@@ -25,6 +25,8 @@ package struct DeliverySettings: Sendable {
     package var largestBacklog = 20_000
     /// How long a configuration fault rests an endpoint before it is probed. Default 60 s.
     package var pauseForMisconfiguration = Duration.seconds(60)
+    /// How far back a sweep looks for notifications that never reached the outbox. Default one day.
+    package var sweepAge = Duration.seconds(86_400)
     /// How long after its creation a notification is still pushed, by kind.
     package var lifetime: @Sendable (NotificationKind) -> Duration
 

@@ -47,7 +47,8 @@ package struct FCMSender: ProviderSender {
     }
 
     private func result(of exchange: HTTPExchange, _ token: AccessToken) async -> SendResult {
-        let outcome = FCMOutcome.read(exchange.result, now: Date())
+        let now = Date()
+        let outcome = FCMOutcome.read(exchange.result, now: now).naming(skewOf: exchange.result, now: now)
         if case .retry(let retry) = outcome, retry.renewal == .credential { _ = await self.tokens.invalidate(token) }
         return SendResult(exchange, outcome: outcome)
     }

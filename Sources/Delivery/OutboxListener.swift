@@ -34,7 +34,7 @@ package struct OutboxListener: Sendable {
         }
     }
 
-    /// Returns when the connection has not proved alive, or when the task is cancelled.
+    /// Returns when the task is cancelled; throws when the connection has not proved alive.
     private func listen(on connection: PostgresConnection, established: () -> Void) async throws {
         try await withTaskCancellationHandler {
             try await connection.listen(to: "push_outbox")
@@ -45,13 +45,26 @@ package struct OutboxListener: Sendable {
             while !Task.isCancelled {
                 if try await connection.nextNotification(within: Self.proofInterval) != nil {
                     self.wake.wake()
-                } else if !Task.isCancelled, await !connection.isAlive(within: Self.proofLimit) {
-                    return
+                } else if !Task.isCancelled {
+                    try await Self.prove(connection)
                 }
             }
         } onCancel: {
             connection.interrupt()
         }
+    }
+
+    /// Fails when the connection is dead, or leads to a server that takes no writes any more: after a failover the old
+    /// primary keeps its sockets open, and nobody notifies there.
+    private static func prove(_ connection: PostgresConnection) async throws {
+        let row = try await connection.query(
+            "select current_setting('transaction_read_only') = 'on'", deadline: Self.proofLimit
+        ).first
+        if try row?.bool(0) ?? true { throw StaleServer() }
+    }
+
+    private struct StaleServer: Error, CustomStringConvertible {
+        let description = "the server takes no writes any more"
     }
 
     /// Whether a NOTIFY sent on one connection reaches another: false behind a transaction pooler. Sent on the listening

@@ -14,10 +14,17 @@ struct Upkeep: Sendable {
     let isListening: Locked<Bool>
 
     private static let partitionInterval = Duration.seconds(3600)
+    private static let sweepInterval = Duration.seconds(30)
+    /// Each sweep looks back so far, for transactions that stay open for long commit rows that are old already.
+    private static let shortSweep = Duration.seconds(600)
+    /// The first sweep, and one an hour, looks back as far as the settings say.
+    private static let fullSweepInterval = Duration.seconds(3600)
 
     /// Runs until the task is cancelled.
     func run() async {
         var partitionsDue = ContinuousClock.now
+        var sweepDue = ContinuousClock.now
+        var fullSweepDue = ContinuousClock.now
         // Others get the time to come back from what cost us our connection before their batches count as lost.
         var rescueFrom = ContinuousClock.now + LeaseKeeping.graceForReconnection
         while !Task.isCancelled {
@@ -27,6 +34,12 @@ struct Upkeep: Sendable {
                 if ContinuousClock.now >= partitionsDue {
                     _ = try await self.session.query("select push.ensure_partitions()")
                     partitionsDue = .now + Self.partitionInterval
+                }
+                if ContinuousClock.now >= sweepDue {
+                    let isFull = ContinuousClock.now >= fullSweepDue
+                    try await self.sweep(isFull ? self.context.settings.sweepAge : Self.shortSweep)
+                    sweepDue = .now + Self.sweepInterval
+                    if isFull { fullSweepDue = .now + Self.fullSweepInterval }
                 }
             } catch {
                 guard !Task.isCancelled else { return }
@@ -52,6 +65,16 @@ struct Upkeep: Sendable {
             self.context.log.warning("batches were taken over by another worker", ["count": lost])
         }
         self.context.pauses.adopt(heartbeat.pauses)
+    }
+
+    private func sweep(_ age: Duration) async throws {
+        let sweep = Sweep(source: self.context.settings.source)
+        let found = try await self.session.query(sweep.query(age: min(age, self.context.settings.sweepAge))).affected
+        guard found > 0 else { return }
+        self.context.log.warning(
+            "found notifications that never reached the outbox",
+            ["count": found, "fix": "push-fanout check tells whether the trigger is there"])
+        self.wake.wake()
     }
 
     private func rescue() async throws {

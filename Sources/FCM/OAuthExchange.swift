@@ -1,6 +1,8 @@
 internal import Cryptography
 internal import HTTPTransport
 internal import JSONWebToken
+internal import PushModel
+internal import struct FoundationEssentials.Date
 
 /// The exchange of a signed claim for an access token (RFC 7523, as Google wants it from service accounts): what is
 /// sent, and what the answer means. A value; nothing is sent here.
@@ -95,9 +97,9 @@ struct OAuthExchange {
         }
         var skew: Duration?
         if error == "invalid_grant", AccessTokenError.isAboutTime(description),
-            let theirs = answer.headers["date"].flatMap(OAuthDate.seconds)
+            let theirs = answer.headers["date"].flatMap({ HTTPDate.parse($0, now: Date(timeIntervalSince1970: Double(now))) })
         {
-            skew = .seconds(now - theirs)
+            skew = .seconds(now - Int64(theirs.timeIntervalSince1970))
         }
         return .rejected(error: self.clean(error), description: self.clean(description), clockSkew: skew)
     }

@@ -32,6 +32,8 @@ package struct PostgresConfiguration: Sendable {
             "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
             // Milliseconds. Without it, unanswered bytes are sent again for a quarter of an hour.
             "tcp_user_timeout": "15000",
+            // A standby, and a primary that was demoted, are passed over: everything here writes.
+            "target_session_attrs": "read-write",
         ]
         if getenv("PGAPPNAME") == nil { parameters["application_name"] = applicationName }
         for option in options { parameters[option.keyword] = option.value }

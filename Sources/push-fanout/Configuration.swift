@@ -152,6 +152,7 @@ struct Configuration: Sendable {
         settings.heartbeat = min(settings.heartbeat, settings.lease / 3)
         settings.poll = try self.values.duration(.poll, in: .milliseconds(50)...(.seconds(60)))
         settings.pollWithoutListen = min(settings.pollWithoutListen, settings.poll)
+        settings.sweepAge = try self.values.duration(.sweepAge, in: .seconds(60)...(.seconds(28 * 86_400)))
         settings.drainLimit = try self.values.duration(.drain, in: .zero...(.seconds(600)))
         return settings
     }

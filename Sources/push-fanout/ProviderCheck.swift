@@ -13,9 +13,6 @@ import struct FoundationEssentials.UUID
 enum ProviderCheck {
     typealias Finding = CheckCommand.Finding
 
-    /// Clocks further apart than this spoil signatures sooner or later.
-    private static let largestSkew = 30.0
-
     static func findings(_ configuration: Configuration) async -> [Finding] {
         var findings: [Finding] = []
         var isReadable = true
@@ -109,16 +106,8 @@ enum ProviderCheck {
 
     /// Compares this machine's clock with the provider's `date` header.
     private static func skew(_ subject: String, _ result: Result<HTTPAnswer, HTTPFailure>) -> [Finding] {
-        guard case .success(let answer) = result, let text = answer.headers["date"],
-            let theirs = HTTPDate.parse(text, now: Date())
-        else { return [] }
-        let skew = Date().timeIntervalSince(theirs)
-        guard abs(skew) > Self.largestSkew else { return [] }
-        return [
-            .failed(
-                "clock", "this machine is \(Int(abs(skew))) s \(skew > 0 ? "ahead of" : "behind") \(subject)",
-                fix: "set the clock, and keep it right with NTP")
-        ]
+        guard case .success(let answer) = result, let finding = ClockSkew.finding(answer, now: Date()) else { return [] }
+        return [.failed("clock", "\(finding) (\(subject))", fix: "set the clock, and keep it right with NTP")]
     }
 
     private static func exchange(_ request: HTTPRequest, _ transport: CurlTransport) async -> HTTPExchange? {

@@ -21,6 +21,7 @@ struct ProviderConnections: Sendable {
         let caFile = try configuration.caFile()
         let window = try configuration.values.integer(.window, in: 1...10_000)
         let connections = try configuration.values.integer(.connections, in: 1...64)
+        let requestTimeout = try configuration.values.duration(.requestTimeout, in: .seconds(1)...(.seconds(120)))
 
         if let apns = try configuration.apns() {
             let tokens = ProviderTokenSource(credentials: apns.credentials)
@@ -30,6 +31,7 @@ struct ProviderConnections: Sendable {
                 settings.caFile = caFile
                 settings.connections = connections
                 settings.window = window
+                settings.requestTimeout = requestTimeout
                 settings.probesFreshConnections = true
                 let transport = CurlTransport(settings)
                 self.transports.append(transport)
@@ -48,6 +50,7 @@ struct ProviderConnections: Sendable {
             settings.connections = connections
             // FCM closes a connection that has more than 100 streams, is idle for 4 minutes, or is an hour old.
             settings.window = min(window, 100)
+            settings.requestTimeout = requestTimeout
             settings.idleLimit = .seconds(200)
             settings.lifetime = .seconds(55 * 60)
             let transport = CurlTransport(settings)

@@ -56,6 +56,11 @@ struct Setting: Sendable {
     static let window = Setting(
         "PUSH_WINDOW", "N", "most requests in flight on one connection; FCM never more than 100", default: "500")
     static let connections = Setting("PUSH_CONNECTIONS", "N", "most connections to one host", default: "2")
+    static let requestTimeout = Setting(
+        "PUSH_REQUEST_TIMEOUT", "TIME", "how long a provider may take to answer; FCM wants 10s at least", default: "30s")
+    static let sweepAge = Setting(
+        "PUSH_SWEEP_AGE", "TIME", "how far back notifications are looked for that never reached the outbox",
+        default: "1d")
     static let lease = Setting(
         "PUSH_LEASE", "TIME", "how long a batch is a worker's own without a heartbeat", default: "60s")
     static let poll = Setting("PUSH_POLL", "TIME", "the look at the outbox without a wake", default: "1s")
@@ -70,5 +75,5 @@ struct Setting: Sendable {
         apnsKey, apnsKeyID, apnsTeamID, apnsTopic, apnsSound, apnsURL, apnsDevelopmentURL, googleCredentials, fcmURL,
         caFile,
     ]
-    static let working = [lifetime, window, connections, lease, poll, drain]
+    static let working = [lifetime, window, connections, requestTimeout, sweepAge, lease, poll, drain]
 }
