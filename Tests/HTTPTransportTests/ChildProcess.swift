@@ -79,7 +79,9 @@ final class ChildProcess {
                 return line
             }
             var descriptor = pollfd(fd: self.socket, events: Int16(POLLIN), revents: 0)
-            guard poll(&descriptor, 1, 30_000) > 0 else { throw Failure(description: "nothing came for thirty seconds") }
+            guard poll(&descriptor, 1, 30_000) > 0 else {
+                throw Failure(description: "nothing came for thirty seconds")
+            }
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = read(self.socket, &buffer, buffer.count)
             guard count > 0 else { return nil }
