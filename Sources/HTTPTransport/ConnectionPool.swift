@@ -146,7 +146,7 @@ struct ConnectionPool<Item> {
         if let deadline = self.deadline {
             turn.mustAbort = now >= deadline
             turn.wakeAt = deadline
-        } else if let noneBefore = self.noneBefore, self.queued > 0 {
+        } else if let noneBefore = self.noneBefore, noneBefore > now, self.queued > 0 {
             turn.wakeAt = turn.wakeAt.map { min($0, noneBefore) } ?? noneBefore
         }
         return turn

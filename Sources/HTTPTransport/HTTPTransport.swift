@@ -4,6 +4,9 @@ package protocol HTTPTransport: Sendable {
     ///
     /// Every request comes back exactly once, an HTTP answer or a failure, and none is sent twice: whoever wants a
     /// second try asks for it. The stream finishes after the last one.
+    ///
+    /// One who stops reading the stream before (by cancellation, or by dropping it) gives up those that are still
+    /// waiting for a connection; those on the wire end without anybody hearing of it.
     func send(_ requests: [HTTPRequest]) -> AsyncStream<[HTTPExchange]>
 
     /// Lets the connections in use finish what they have and opens new ones for what comes after: for a new key, or
@@ -15,7 +18,7 @@ package protocol HTTPTransport: Sendable {
 package struct HTTPRequest: Sendable {
     /// The caller's own number, given back in the exchange.
     package var id: Int
-    /// Absolute, `https` only.
+    /// Absolute, `https` only, and always of the host that the transport is for.
     package var url: String
     /// Names in lower case.
     package var headers: [(name: String, value: String)]
@@ -33,7 +36,7 @@ package struct HTTPRequest: Sendable {
 package struct HTTPExchange: Sendable {
     package var id: Int
     package var result: Result<HTTPAnswer, HTTPFailure>
-    /// From the hand-over to libcurl to the end.
+    /// From the hand-over to a connection to the end; zero if it never came to that.
     package var duration: Duration
 
     package init(id: Int, result: Result<HTTPAnswer, HTTPFailure>, duration: Duration) {
@@ -58,9 +61,14 @@ package struct HTTPAnswer: Equatable, Sendable {
 }
 
 /// Why there is no answer. The reason is a word for the record, without address, token or header.
+///
+/// Not sent: `name_not_resolved` `connect_failed` `connect_timed_out` `tls_failed` `certificate_refused`
+/// `ca_file_unusable` `http1_refused` `invalid_url` `invalid_request` `shut_down` `no_resources` `out_of_memory`.
+/// Unknown: `timed_out` `connection_lost` `stream_reset` `http2_error` `resend_refused` (libcurl would have sent it
+/// again: the connection died or the stream was refused) `shut_down`. Others are `libcurl_` and its code.
 package struct HTTPFailure: Error, Equatable, Sendable {
     package enum Fate: Sendable {
-        /// The request certainly did not reach the application: no connection, or refused before it was read.
+        /// Not a byte of the request went out.
         case notSent
         /// It may have been handled.
         case unknown

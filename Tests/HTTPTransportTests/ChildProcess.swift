@@ -44,7 +44,7 @@ final class ChildProcess {
         if !self.hasEnded { waitpid(self.id, nil, 0) }
     }
 
-    /// Reads until a line for which `isWanted` holds; ten seconds at most between two lines.
+    /// Reads until a line for which `isWanted` holds; thirty seconds at most between two lines.
     @discardableResult
     func line(_ description: String = "a line", where isWanted: (String) -> Bool) throws -> String {
         while let line = try self.nextLine() {
@@ -79,7 +79,9 @@ final class ChildProcess {
                 return line
             }
             var descriptor = pollfd(fd: self.socket, events: Int16(POLLIN), revents: 0)
-            guard poll(&descriptor, 1, 10_000) > 0 else { throw Failure(description: "nothing came for ten seconds") }
+            guard poll(&descriptor, 1, 30_000) > 0 else {
+                throw Failure(description: "nothing came for thirty seconds")
+            }
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = read(self.socket, &buffer, buffer.count)
             guard count > 0 else { return nil }

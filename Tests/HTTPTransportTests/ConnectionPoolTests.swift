@@ -112,6 +112,9 @@ struct ConnectionPoolTests {
         #expect(turn.wakeAt == self.start + .seconds(1))
         let later = pool.turn(1, report: ConnectionReport(), returned: [], now: self.start + .seconds(1)).1
         #expect(later.open == [3])
+        // A time in the past would make the thread turn in circles.
+        let (last, _) = pool.turn(1, report: ConnectionReport(), returned: [], now: self.start + .seconds(2))
+        #expect(last.wakeAt == self.start + .seconds(3600))
     }
 
     @Test func `the delay ends with the last one that serves`() {
