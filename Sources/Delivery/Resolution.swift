@@ -55,6 +55,9 @@ package struct Resolution: Sendable {
         case .misconfigured where elsewhere == .isThis:
             // The key does not serve the other environment: then the token stays what it was, unmarked.
             entry.state = .discarded
+        case .misconfigured(_, _, .device):
+            // About this kind of device alone, such as Firebase's own credential for the web: nothing to pause.
+            entry.state = .discarded
         case .misconfigured(let reason, let fix, let scope):
             let pause = self.pauseForMisconfiguration
             for paused in Self.endpoints(in: scope, of: endpoint) {

@@ -169,6 +169,8 @@ package final class Worker: Sendable {
     private static let sessionSettings: [(name: String, value: String)] = [
         ("default_transaction_isolation", "read committed"), ("statement_timeout", "10s"), ("lock_timeout", "2s"),
         ("idle_in_transaction_session_timeout", "10s"), ("jit", "off"),
+        // A statement whose answer nobody waits for any more is ended by the server.
+        ("client_connection_check_interval", "2s"),
     ]
 
     /// For claims: with statistics from when the tables were empty, the planner would sort the whole outbox.

@@ -24,7 +24,10 @@ package struct LeaseKeeping: Sendable {
     }
 
     /// Says that the worker lives, extends the leases it names, and reads the pauses. A row per batch that is still its own
-    /// and per pause: `(batch id, endpoint, remaining microseconds, reason)`.
+    /// and per pause: `(batch id, endpoint, remaining microseconds, reason)`; a pause without end counts as a day.
+    ///
+    /// What is locked is just being ended, here or by a rescue: it is skipped, so that a heartbeat never waits for one
+    /// row with another locked, which a record that takes them the other way round would make a deadlock.
     package func heartbeat(
         worker: WorkerIdentity, name: String, version: String, listening: Bool, batches: [Int], waiting: [UUID]
     ) -> PostgresQuery {
@@ -36,16 +39,25 @@ package struct LeaseKeeping: Sendable {
                 heartbeat_at = now(), lock_key = excluded.lock_key, listening = excluded.listening
         ), extended as (
             update push.batches set leased_until = now() + \(self.lease)::interval
-            where id = any (\(batches.sorted())::bigint[]) and worker_id = \(worker.id)::uuid
+            where id = any (array(
+                select id from push.batches
+                where id = any (\(batches)::bigint[]) and worker_id = \(worker.id)::uuid
+                for update skip locked
+            ))
             returning id
         ), retained as (
             update push.waiting set scheduled_at = now() + \(self.lease)::interval
-            where delivery_id = any (\(waiting.sorted { $0.text < $1.text })::uuid[])
-                and worker_id = \(worker.id)::uuid and lease_token is not null
+            where delivery_id = any (array(
+                select delivery_id from push.waiting
+                where delivery_id = any (\(waiting)::uuid[])
+                    and worker_id = \(worker.id)::uuid and lease_token is not null
+                for update skip locked
+            ))
         )
         select id, null::text, null::bigint, null::text from extended
         union all
-        select null, endpoint, (extract(epoch from paused_until - now()) * 1000000)::bigint, reason
+        select null, endpoint,
+            (extract(epoch from least(paused_until, now() + interval '1 day') - now()) * 1000000)::bigint, reason
         from push.providers where paused_until > now()
         """
     }
@@ -70,6 +82,9 @@ package struct LeaseKeeping: Sendable {
 
     /// Returns to the outbox what batches hold whose lease ended or whose worker is dead. `affected` is the number of
     /// notifications. `push.batches` has a row per open batch: a scan of it is nothing.
+    ///
+    /// A row that a webhook or sweep put there meanwhile becomes a rescued one: as a repeated one it would be dropped
+    /// when it is claimed, and what had not been sent would be lost.
     package func rescue(worker: WorkerIdentity) -> PostgresQuery {
         """
         with lost as materialized (
@@ -94,7 +109,7 @@ package struct LeaseKeeping: Sendable {
         select n.notification_id, n.lane, 'rescue', e.rescues + 1
         from ended e cross join lateral unnest(e.notification_ids, e.lanes) as n (notification_id, lane)
         order by n.notification_id
-        on conflict (notification_id) do nothing
+        on conflict (notification_id) do update set origin = excluded.origin, rescues = excluded.rescues
         """
     }
 
