@@ -114,7 +114,8 @@ enum FactsQuery {
         Notification(
             id: id, accountID: accountID, kindName: try row.text(6), connectionID: try row.optionalUUID(7),
             actorName: try row.optionalText(8), actorPronoun: Pronoun(column: try row.optionalText(9)),
-            categories: try row.isNull(10) ? [] : row.arrayOfOptionalTexts(10).compactMap { $0 }, title: try row.optionalText(11),
+            categories: try row.isNull(10) ? [] : row.arrayOfOptionalTexts(10).compactMap { $0 },
+            title: try row.optionalText(11),
             body: try row.optionalText(12), translations: translations(try row.optionalText(13)),
             createdAt: try row.date(14), readAt: try row.optionalDate(15), ignoredAt: try row.optionalDate(16))
     }

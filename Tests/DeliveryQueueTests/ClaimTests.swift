@@ -14,7 +14,7 @@ internal import struct FoundationEssentials.UUID
             "enable_seqscan", "enable_indexscan", "enable_bitmapscan", "enable_sort", "enable_nestloop",
             "enable_hashjoin", "enable_mergejoin", "enable_material", "enable_hashagg", "enable_indexonlyscan",
         ]
-        try await QueueDatabase.with { queue in
+        try await QueueDatabase.withOwn { queue in
             let account = try await queue.account()
             try await queue.device(of: account)
             try await queue.notifications(2000, to: account)
@@ -93,7 +93,7 @@ internal import struct FoundationEssentials.UUID
 
     /// F2 and case 2: four claimers with the settings of a claim session.
     @Test func `concurrent claimers neither share a row nor block each other`() async throws {
-        try await QueueDatabase.with { queue in
+        try await QueueDatabase.withOwn { queue in
             let account = try await queue.account()
             let total = 20_000
             try await queue.notifications(

@@ -117,7 +117,7 @@ internal import struct FoundationEssentials.UUID
     }
 
     @Test func `what is gone is told from what is there`() async throws {
-        try await QueueDatabase.with { queue in
+        try await QueueDatabase.withOwn { queue in
             let account = try await queue.account()
             let calls = try await QueueCalls(queue)
             let deleted = try await queue.notification(to: account)
@@ -140,7 +140,7 @@ internal import struct FoundationEssentials.UUID
     }
 
     @Test func `columns that a view leaves null have the defaults`() async throws {
-        try await QueueDatabase.with { queue in
+        try await QueueDatabase.withOwn { queue in
             try await queue.owner.run(
                 script: """
                     alter table accounts alter notify_invitations drop not null,
