@@ -92,7 +92,7 @@ let package = Package(
         // Tests; TestSupport holds what several of them share: a private PostgreSQL, fixtures, child processes
         .target(
             name: "TestSupport",
-            dependencies: ["Postgres", "PushModel", "Cryptography", "Locking"],
+            dependencies: ["Postgres", "DeliveryQueue", "PushModel", "Cryptography", "Locking"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
@@ -120,10 +120,20 @@ let package = Package(
         ),
         tests(
             "DeliveryTests",
-            ["Delivery", "PushModel", "Fanout", "HTTPTransport", "APNS", "FCM", "DeliveryQueue", "TestSupport"]
+            [
+                "Delivery", "PushModel", "Fanout", "HTTPTransport", "APNS", "FCM", "DeliveryQueue", "Postgres",
+                "Observability", "Locking", "TestSupport",
+            ]
         ),
         tests("PushSimulatorTests", ["PushSimulator", "HTTPTransport", "JSONWebToken", "Cryptography", "TestSupport"]),
         tests("CommandLineArgumentsTests", ["CommandLineArguments"]),
+        tests(
+            "PushFanoutTests",
+            [
+                "push-fanout", "CommandLineArguments", "Postgres", "PushModel", "DeliveryQueue", "Delivery", "APNS",
+                "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
+            ]
+        ),
         tests(
             "IntegrationTests",
             [

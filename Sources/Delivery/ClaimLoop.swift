@@ -49,6 +49,8 @@ struct ClaimLoop: Sendable {
                 backOff.reset()
                 if claimed.isEmpty {
                     slots.give(back: 1)
+                    // Only repeated rows: what is new stands behind them.
+                    guard claimed.taken == 0 else { continue }
                     emptyScans += 1
                     if emptyScans < 2 { try? await Task.sleep(for: Self.pauseBetweenScans) }
                 } else {
@@ -67,6 +69,8 @@ struct ClaimLoop: Sendable {
         var batch: ClaimedBatch?
         var due: [WaitingDelivery] = []
         var readAt: ContinuousClock.Instant
+        /// How many rows of the outbox were taken, with those that turned out to be known already.
+        var taken = 0
         var isEmpty: Bool { self.batch == nil && self.due.isEmpty }
     }
 
@@ -76,6 +80,7 @@ struct ClaimLoop: Sendable {
         var claimed = Claimed(readAt: .now)
         let outbox = OutboxClaim(source: settings.source, limit: settings.batchSize, lease: settings.lease)
         let rows = try await self.session.query(outbox.query(worker: self.context.worker))
+        claimed.taken = try outbox.taken(rows)
         claimed.batch = try outbox.decode(rows)
         if let batch = claimed.batch { self.context.held.open(batch.lease, asked: claimed.readAt) }
 

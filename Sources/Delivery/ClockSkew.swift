@@ -1,5 +1,6 @@
 package import HTTPTransport
 import PushModel
+
 package import struct FoundationEssentials.Date
 
 /// How far this machine's clock is from a provider's: what makes good keys look bad.

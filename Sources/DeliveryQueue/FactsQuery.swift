@@ -19,7 +19,9 @@ enum FactsQuery {
         rows as materialized (
             select
                 w.*, n.id as found_id, n.account_id, coalesce(n.kind, '') as kind, n.connection_id, n.actor_name,
-                n.actor_pronoun, n.categories, n.title, n.body, n.translations, n.created_at, n.read_at, n.ignored_at,
+                n.actor_pronoun, \(Self.list("n.categories")) as categories, n.title, n.body, n.translations,
+                coalesce(\(Self.moment("n.created_at")), now()) as created_at, \(Self.moment("n.read_at")) as read_at,
+                \(Self.moment("n.ignored_at")) as ignored_at,
                 w.plans and n.connection_id is not null and k.coalesces and exists (
                     select from \(source.identifier).notifications m
                     where m.account_id = n.account_id and m.kind = n.kind and m.connection_id = n.connection_id
@@ -52,7 +54,7 @@ enum FactsQuery {
             r.ignored_at, a.id, coalesce(a.notify_invitations, true), coalesce(a.notify_contact_updates, true),
             coalesce(a.notify_circle_changes, false), coalesce(r.earlier_unread, false), coalesce(u.unread_count, 0),
             r.settled, d.id, d.platform, d.push_token, coalesce(d.push_target, 'token'), coalesce(d.locale, ''),
-            coalesce(d.apns_environment, 'production'), d.push_token_updated_at\(extraColumns)
+            coalesce(d.apns_environment, 'production'), \(Self.moment("d.push_token_updated_at"))\(extraColumns)
         from \(leading)
         left join \(source.identifier).accounts a on a.id = r.account_id
         left join unread u on u.account_id = r.account_id
@@ -60,6 +62,18 @@ enum FactsQuery {
             and d.push_token_invalidated_at is null and d.platform in ('ios', 'android')
         order by r.ordinal
         """
+    }
+
+    /// A time that fits a `Date` and can be stored again: `infinity`, years before our era and the like come from no clock,
+    /// and must not keep the rest of a batch from being read.
+    private static func moment(_ column: String) -> String {
+        "case when \(column) is not null then "
+            + "least(greatest(\(column), timestamptz '2000-01-01'), now() + interval '1 day') end"
+    }
+
+    /// An array of one dimension: PostgreSQL does not hold a column to that.
+    private static func list(_ column: String) -> String {
+        "case when array_ndims(\(column)) > 1 then array(select unnest(\(column))) else \(column) end"
     }
 
     /// Reads what `select` returns. Rows of one notification stand together.
@@ -100,7 +114,8 @@ enum FactsQuery {
         Notification(
             id: id, accountID: accountID, kindName: try row.text(6), connectionID: try row.optionalUUID(7),
             actorName: try row.optionalText(8), actorPronoun: Pronoun(column: try row.optionalText(9)),
-            categories: try row.optionalTextArray(10)?.compactMap { $0 } ?? [], title: try row.optionalText(11),
+            categories: try row.isNull(10) ? [] : row.arrayOfOptionalTexts(10).compactMap { $0 },
+            title: try row.optionalText(11),
             body: try row.optionalText(12), translations: translations(try row.optionalText(13)),
             createdAt: try row.date(14), readAt: try row.optionalDate(15), ignoredAt: try row.optionalDate(16))
     }

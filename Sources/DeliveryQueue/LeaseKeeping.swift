@@ -23,8 +23,11 @@ package struct LeaseKeeping: Sendable {
         "select pg_try_advisory_lock(\(Self.lockClass)::integer, \(key)::integer)"
     }
 
-    /// Says that the worker lives, extends the leases it names, and reads the pauses. A row for each lease that is still its
-    /// own and each endpoint.
+    /// Says that the worker lives, extends the leases it names, and reads the pauses. A row for each lease that is still
+    /// its own and each endpoint; a pause without end counts as a day.
+    ///
+    /// What is locked is just being ended, here or by a rescue: it is skipped, so that a heartbeat never waits for one
+    /// row with another locked, which a record that takes them the other way round would make a deadlock.
     package func heartbeat(
         worker: WorkerIdentity, name: String, version: String, listening: Bool, batches: [BatchLease],
         waiting: [WaitingLease]
@@ -37,13 +40,21 @@ package struct LeaseKeeping: Sendable {
                 heartbeat_at = now(), lock_key = excluded.lock_key, listening = excluded.listening
         ), extended as (
             update push.batches set leased_until = now() + \(self.lease)::interval
-            where id = any (\(batches.map(\.id).sorted())::bigint[]) and worker_id = \(worker.id)::uuid
+            where id = any (array(
+                select id from push.batches
+                where id = any (\(batches.map(\.id))::bigint[]) and worker_id = \(worker.id)::uuid
+                for update skip locked
+            ))
             returning id
         ), retained as (
-            update push.waiting w set scheduled_at = now() + \(self.lease)::interval
-            from unnest(\(waiting.map(\.deliveryID))::uuid[], \(waiting.map(\.token))::uuid[]) as l (delivery_id, token)
-            where w.delivery_id = l.delivery_id and w.lease_token = l.token
-            returning w.lease_token
+            update push.waiting set scheduled_at = now() + \(self.lease)::interval
+            where delivery_id = any (array(
+                select w.delivery_id
+                from unnest(\(waiting.map(\.deliveryID))::uuid[], \(waiting.map(\.token))::uuid[]) as l (delivery_id, token)
+                join push.waiting w on w.delivery_id = l.delivery_id and w.lease_token = l.token
+                for update of w skip locked
+            ))
+            returning lease_token
         )
         select id, null::uuid, null::text, null::double precision, null::bigint from extended
         union all
@@ -83,6 +94,9 @@ package struct LeaseKeeping: Sendable {
 
     /// Returns to the outbox what batches hold whose lease ended or whose worker is dead. `affected` is the number of
     /// notifications. `push.batches` has a row per open batch: a scan of it is nothing.
+    ///
+    /// A row that a webhook or sweep put there meanwhile becomes a rescued one: as a repeated one it would be dropped
+    /// when it is claimed, and what had not been sent would be lost.
     package func rescue(worker: WorkerIdentity) -> PostgresQuery {
         """
         with lost as materialized (
@@ -107,7 +121,7 @@ package struct LeaseKeeping: Sendable {
         select n.notification_id, n.lane, 'rescue', e.rescues + 1
         from ended e cross join lateral unnest(e.notification_ids, e.lanes) as n (notification_id, lane)
         order by n.notification_id
-        on conflict (notification_id) do nothing
+        on conflict (notification_id) do update set origin = excluded.origin, rescues = excluded.rescues
         """
     }
 

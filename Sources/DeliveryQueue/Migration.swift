@@ -20,12 +20,13 @@ package struct Migration: Sendable {
         self.sql = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Inside an SQL literal (between an apostrophe and the next) the other quoting is wanted.
+    /// Right behind an apostrophe the mark stands in an SQL literal, where the other quoting is wanted.
     private static func replace(_ mark: String, in text: String, source: SourceSchema) -> String {
-        text.split(separator: "'" + mark, omittingEmptySubsequences: false)
-            .joined(separator: "'" + source.identifierInLiteral)
-            .split(separator: mark, omittingEmptySubsequences: false)
-            .joined(separator: source.identifier)
+        let pieces = text.split(separator: mark, omittingEmptySubsequences: false)
+        return pieces.dropFirst().reduce(into: String(pieces[0])) { result, piece in
+            let isInLiteral = result.utf8.last == UInt8(ascii: "'")
+            result += (isInLiteral ? source.identifierInLiteral : source.identifier) + piece
+        }
     }
 
     /// FNV-1a over the text, 64 bits: tells an edited file, guards against nothing else.

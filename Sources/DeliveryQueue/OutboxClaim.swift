@@ -13,6 +13,11 @@ package struct ClaimedBatch: Sendable {
 package struct BatchLease: Hashable, Sendable {
     package var id: Int
     package var token: UUID
+
+    package init(id: Int, token: UUID) {
+        self.id = id
+        self.token = token
+    }
 }
 
 /// Who claims.
@@ -94,18 +99,27 @@ package struct OutboxClaim: Sendable {
             from wanted
             having count(*) > 0
             returning id, token
-        ), \(unescaped: FactsQuery.select(source: self.source, from: "rows r cross join batch b", extraColumns: ", b.id, b.token, r.rescues"))
+        ), \(unescaped: FactsQuery.select(
+            source: self.source, from: Self.answer, extraColumns: ", b.id, b.token, t.taken, r.rescues"))
         """
     }
 
-    /// Nil when nothing was claimed.
+    /// One row at least, so that also a claim that dropped all it took tells how many those were.
+    private static let answer =
+        "(select count(*) as taken from picked) t left join (rows r cross join batch b) on true"
+
+    /// Nil when nothing is to be sent: the outbox was empty, or what was taken was known already.
     package func decode(_ rows: PostgresRows) throws(PostgresError) -> ClaimedBatch? {
-        guard let first = rows.first else { return nil }
-        let lease = BatchLease(id: try first.int(31), token: try first.uuid(32))
+        guard let first = rows.first, let id = try first.optionalInt(31) else { return nil }
         var facts = try FactsQuery.decode(rows)
         // Only a suspect, claimed alone, needs its number.
-        if facts.count == 1 { facts[0].rescues = try first.int(33) }
-        return ClaimedBatch(lease: lease, facts: facts)
+        if facts.count == 1 { facts[0].rescues = try first.int(34) }
+        return ClaimedBatch(lease: BatchLease(id: id, token: try first.uuid(32)), facts: facts)
+    }
+
+    /// How many rows the outbox has fewer now: 0 when it was empty, or others hold what is in it.
+    package func taken(_ rows: PostgresRows) throws(PostgresError) -> Int {
+        try rows.first?.int(33) ?? 0
     }
 }
 

@@ -4,7 +4,8 @@ internal import PushModel
 package import struct FoundationEssentials.UUID
 
 /// Writes a ``QueueRecord`` in one statement, so that a batch is closed in the same transaction in which the last of
-/// its outcomes is stored.
+/// its outcomes is stored. Counters count the rows that were really written. Devices are locked in the order of their
+/// ids: two workers may find the same phones dead at once.
 package struct RecordStatement: Sendable {
     package var source: SourceSchema
     package var workerID: UUID
@@ -19,13 +20,12 @@ package struct RecordStatement: Sendable {
     package func query(_ record: QueueRecord, repeated: Bool) -> PostgresQuery {
         let decisions = record.decisions
         let attempts = record.attempts
-        let parked = record.parked.sorted { $0.delivery.deliveryID.text < $1.delivery.deliveryID.text }
+        let parked = Self.parked(in: record)
         let dead = record.deadTokens
         let environments = record.environments
         let pauses = record.pauses
         let released = record.released.flatMap { entry in entry.notificationIDs.map { (entry.lease, $0) } }
         let endedLeases = record.closed + record.released.map(\.lease)
-        let counters = Counters(record)
         return """
             with decided as (
                 insert into push.fanouts
@@ -39,6 +39,7 @@ package struct RecordStatement: Sendable {
                     \(decisions.map { Self.array($0.deviceIDs) })::text[]
                 ) as d (notification_id, account_id, kind, decision, origin, deliveries, devices)
                 where not exists (select from push.fanouts f where f.notification_id = d.notification_id)
+                returning kind, decision
             ), attempted as (
                 insert into push.attempts
                     (delivery_id, notification_id, device_id, account_id, platform, kind, number, state, outcome, status,
@@ -50,15 +51,18 @@ package struct RecordStatement: Sendable {
                     \(attempts.map(\.delivery.platform.rawValue))::text[], \(attempts.map(\.delivery.kindName))::text[],
                     \(attempts.map(\.number))::smallint[], \(attempts.map(\.state.rawValue))::text[],
                     \(attempts.map(\.outcome))::text[], \(attempts.map(\.status))::smallint[],
-                    \(attempts.map(\.reason))::text[], \(attempts.map(\.providerID))::text[],
+                    \(attempts.map { Self.storable($0.reason) })::text[],
+                    \(attempts.map { Self.storable($0.providerID) })::text[],
                     \(attempts.map { $0.duration.map(Self.milliseconds) })::integer[]
                 ) as a (delivery_id, notification_id, device_id, account_id, platform, kind, number, state, outcome, status,
                     reason, provider_id, milliseconds)
                 where not \(repeated)::boolean or not exists (
                     select from push.attempts t
                     where t.delivery_id = a.delivery_id and t.number = a.number and t.state = a.state
+                        and t.outcome = a.outcome and t.milliseconds is not distinct from a.milliseconds
                         and t.worker_id = \(self.workerID)::uuid
                 )
+                returning platform, outcome, state
             ), parked as (
                 insert into push.waiting
                     (delivery_id, notification_id, device_id, account_id, platform, kind, endpoint, attempts, reason,
@@ -90,6 +94,11 @@ package struct RecordStatement: Sendable {
                     \(record.snoozed.map(\.wait))::interval[]
                 ) as s (delivery_id, lease_token, wait)
                 where w.delivery_id = s.delivery_id and w.lease_token = s.lease_token
+            ), touched as materialized (
+                select d.id from \(unescaped: self.source.identifier).devices d
+                where d.id = any (\(dead.map(\.deviceID) + environments.map(\.deviceID))::uuid[])
+                order by d.id
+                for update
             ), buried as (
                 update \(unescaped: self.source.identifier).devices d
                 set push_token_invalidated_at = now(), push_token_invalid_reason = x.reason
@@ -97,7 +106,8 @@ package struct RecordStatement: Sendable {
                     \(dead.map(\.deviceID))::uuid[], \(dead.map(\.storedToken))::text[], \(dead.map(\.reason))::text[],
                     \(dead.map(\.since))::timestamptz[]
                 ) as x (device_id, token, reason, since)
-                where d.id = x.device_id and d.push_token = x.token and d.push_token_invalidated_at is null
+                join touched t on t.id = x.device_id
+                where d.id = t.id and d.push_token = x.token and d.push_token_invalidated_at is null
                     and (x.since is null or d.push_token_updated_at is null or d.push_token_updated_at < x.since)
             ), moved as (
                 update \(unescaped: self.source.identifier).devices d
@@ -106,14 +116,15 @@ package struct RecordStatement: Sendable {
                     \(environments.map(\.deviceID))::uuid[], \(environments.map(\.storedToken))::text[],
                     \(environments.map(\.environment.rawValue))::text[]
                 ) as x (device_id, token, environment)
-                where d.id = x.device_id and d.push_token = x.token
+                join touched t on t.id = x.device_id
+                where d.id = t.id and d.push_token = x.token
                     and not exists (select from unnest(\(dead.map(\.deviceID))::uuid[]) as b (id) where b.id = d.id)
             ), paused as (
                 insert into push.providers (endpoint, paused_until, reason, fix, paused_by)
                 select p.endpoint, now() + max(p.duration), max(p.reason), max(p.fix), \(self.workerID)::text
                 from unnest(
                     \(pauses.map(\.endpoint.rawValue))::text[], \(pauses.map(\.duration))::interval[],
-                    \(pauses.map(\.reason))::text[], \(pauses.map(\.fix))::text[]
+                    \(pauses.map { Self.storable($0.reason) })::text[], \(pauses.map { Self.storable($0.fix) })::text[]
                 ) as p (endpoint, duration, reason, fix)
                 group by p.endpoint
                 on conflict (endpoint) do update set
@@ -135,12 +146,20 @@ package struct RecordStatement: Sendable {
                 join ended e on e.id = r.batch_id
                 cross join lateral unnest(e.notification_ids, e.lanes) as n (notification_id, lane)
                 where n.notification_id = r.notification_id
-                on conflict (notification_id) do nothing
+                order by n.notification_id
+                on conflict (notification_id) do update set origin = excluded.origin
             ), counted as (
                 insert into push.counters (minute, name, labels, value)
-                select date_trunc('minute', now()), c.name, c.labels, c.value
-                from unnest(\(counters.names)::text[], \(counters.labels)::text[], \(counters.values)::bigint[])
-                    as c (name, labels, value)
+                select date_trunc('minute', now()), c.name, c.labels, count(*)
+                from (
+                    select 'decisions', coalesce(k.name, 'other') || ' ' || d.decision
+                    from decided d left join push.kinds k on k.name = d.kind
+                    union all
+                    select 'attempts',
+                        case platform when 'ios' then 'apns' else 'fcm' end || ' ' || outcome || ' ' || state
+                    from attempted
+                ) as c (name, labels)
+                group by c.name, c.labels
             )
             select count(*) from ended
             """
@@ -155,30 +174,19 @@ package struct RecordStatement: Sendable {
         return Int(clamping: seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000)
     }
 
-    /// What dashboards count, summed for one flush.
-    private struct Counters {
-        var names: [String] = []
-        var labels: [String] = []
-        var values: [Int] = []
+    /// What is to wait: each delivery once, as it was parked last, and none that is final in the same record. A delivery
+    /// is there twice when its lease was lost for a while and both of its holders were this worker.
+    private static func parked(in record: QueueRecord) -> [ParkedEntry] {
+        guard !record.parked.isEmpty else { return [] }
+        let final = Set(record.attempts.filter(\.state.isFinal).map(\.delivery.deliveryID)).union(record.settled)
+        let latest = Dictionary(record.parked.map { ($0.delivery.deliveryID, $0) }) { _, later in later }
+        return latest.values.filter { !final.contains($0.delivery.deliveryID) }
+            .sorted { $0.delivery.deliveryID.text < $1.delivery.deliveryID.text }
+    }
 
-        init(_ record: QueueRecord) {
-            var sums: [String: [String: Int]] = [:]
-            for entry in record.decisions {
-                // The kind comes from the app's row: only known names become labels.
-                let kind = entry.kindName.flatMap(NotificationKind.init(named:))?.name ?? "other"
-                sums["decisions", default: [:]]["\(kind) \(entry.decision.rawValue)", default: 0] += 1
-            }
-            for entry in record.attempts {
-                let provider = entry.delivery.platform.provider.rawValue
-                sums["attempts", default: [:]]["\(provider) \(entry.outcome) \(entry.state.rawValue)", default: 0] += 1
-            }
-            for (name, byLabels) in sums.sorted(by: { $0.key < $1.key }) {
-                for (labels, value) in byLabels.sorted(by: { $0.key < $1.key }) {
-                    self.names.append(name)
-                    self.labels.append(labels)
-                    self.values.append(value)
-                }
-            }
-        }
+    /// PostgreSQL stores every character but U+0000; a provider's words with one must not keep all else from being written.
+    private static func storable(_ text: String?) -> String? {
+        guard let text, text.utf8.contains(0) else { return text }
+        return String(decoding: text.utf8.filter { $0 != 0 }, as: UTF8.self)
     }
 }

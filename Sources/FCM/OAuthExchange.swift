@@ -2,6 +2,7 @@ internal import Cryptography
 internal import HTTPTransport
 internal import JSONWebToken
 internal import PushModel
+
 internal import struct FoundationEssentials.Date
 
 /// The exchange of a signed claim for an access token (RFC 7523, as Google wants it from service accounts): what is
@@ -97,7 +98,9 @@ struct OAuthExchange {
         }
         var skew: Duration?
         if error == "invalid_grant", AccessTokenError.isAboutTime(description),
-            let theirs = answer.headers["date"].flatMap({ HTTPDate.parse($0, now: Date(timeIntervalSince1970: Double(now))) })
+            let theirs = answer.headers["date"].flatMap({
+                HTTPDate.parse($0, now: Date(timeIntervalSince1970: Double(now)))
+            })
         {
             skew = .seconds(now - Int64(theirs.timeIntervalSince1970))
         }

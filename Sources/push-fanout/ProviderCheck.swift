@@ -106,7 +106,9 @@ enum ProviderCheck {
 
     /// Compares this machine's clock with the provider's `date` header.
     private static func skew(_ subject: String, _ result: Result<HTTPAnswer, HTTPFailure>) -> [Finding] {
-        guard case .success(let answer) = result, let finding = ClockSkew.finding(answer, now: Date()) else { return [] }
+        guard case .success(let answer) = result, let finding = ClockSkew.finding(answer, now: Date()) else {
+            return []
+        }
         return [.failed("clock", "\(finding) (\(subject))", fix: "set the clock, and keep it right with NTP")]
     }
 

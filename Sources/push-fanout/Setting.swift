@@ -57,7 +57,8 @@ struct Setting: Sendable {
         "PUSH_WINDOW", "N", "most requests in flight on one connection; FCM never more than 100", default: "500")
     static let connections = Setting("PUSH_CONNECTIONS", "N", "most connections to one host", default: "2")
     static let requestTimeout = Setting(
-        "PUSH_REQUEST_TIMEOUT", "TIME", "how long a provider may take to answer; FCM wants 10s at least", default: "30s")
+        "PUSH_REQUEST_TIMEOUT", "TIME", "how long a provider may take to answer; FCM wants 10s at least", default: "30s"
+    )
     static let sweepAge = Setting(
         "PUSH_SWEEP_AGE", "TIME", "how far back notifications are looked for that never reached the outbox",
         default: "1d")

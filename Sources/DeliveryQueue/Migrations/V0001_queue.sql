@@ -144,6 +144,8 @@ select
         when w.delivery_id is not null and w.lease_token is not null and w.scheduled_at > now() then 'running'
         when w.delivery_id is not null then 'available'
         when a.state in ('accepted', 'discarded', 'cancelled') then a.state
+        -- Given back or rescued.
+        when exists (select from push.outbox o where o.notification_id = f.notification_id) then 'available'
         else 'running'
     end as state,
     coalesce(w.reason, a.reason) as reason,
@@ -177,10 +179,15 @@ begin
         foreach parent in array array['fanouts', 'attempts'] loop
             part := parent || '_' || to_char(day, 'YYYYMMDD');
             if to_regclass('push.' || part) is null then
+                -- Made apart and attached: "create table … partition of" would lock the parent against readers, and
+                -- behind a long read (a dump) every claim and every record would queue up after it.
                 execute format(
-                    'create table push.%I partition of push.%I for values from (%L) to (%L) with '
+                    'create table push.%I (like push.%I including defaults) with '
                     '(autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000)',
-                    part, parent, day::timestamptz, (day + 1)::timestamptz);
+                    part, parent);
+                execute format(
+                    'alter table push.%I attach partition push.%I for values from (%L) to (%L)',
+                    parent, part, day::timestamptz, (day + 1)::timestamptz);
                 made := made + 1;
             end if;
         end loop;

@@ -1,5 +1,5 @@
 -- Joins the schema push with the app's tables. Not a migration: it is run at every `push-fanout migrate`, since it
--- depends on where the tables are. {source} is the quoted name of PUSH_SOURCE_SCHEMA.
+-- depends on where the tables are. `source` in braces becomes the quoted name of PUSH_SOURCE_SCHEMA.
 
 do $$
 begin
@@ -29,14 +29,16 @@ grant select (id) on {source}.accounts to push_operator;
 grant insert (id, account_id, kind, title, body, translations) on {source}.notifications to push_operator;
 
 -- A view cannot carry a statement-level trigger with a transition table: then the base table needs one of its own,
--- or the database webhook is used. See the README.
+-- or the database webhook is used. See the README. The name goes in by a setting: inside the block's own quotes, a
+-- name with $$ in it would end them.
+select set_config('push.source', '{source}', true);
 do $$
+declare
+    notifications text := current_setting('push.source') || '.notifications';
 begin
-    if (select relkind from pg_class where oid = '{source}.notifications'::regclass) in ('r', 'p') then
-        create or replace trigger push_enqueue
-            after insert on {source}.notifications
-            referencing new table as new_notifications
-            for each statement execute function push.enqueue();
+    if (select relkind from pg_class where oid = notifications::regclass) in ('r', 'p') then
+        execute 'create or replace trigger push_enqueue after insert on ' || notifications
+            || ' referencing new table as new_notifications for each statement execute function push.enqueue()';
     end if;
 end
 $$;
