@@ -58,7 +58,9 @@ package struct APNSValidator: Sendable {
         let names = request.headers.map(\.name)
         guard Set(names).count == names.count else { throw APNSRefusal(400, "DuplicateHeaders") }  // 4
         let key = try self.authenticate(request, &connection, &state, now)  // 5 to 12
-        if let id = request.header("apns-id"), !Self.isCanonicalUUID(id) { throw APNSRefusal(400, "BadMessageId") }  // 13
+        if let id = request.header("apns-id"), !Self.isCanonicalUUID(id) {
+            throw APNSRefusal(400, "BadMessageId")  // 13
+        }
         let (pushType, topic) = try self.topic(request, key)  // 14 to 17
         let warning = try self.delivery(request, pushType)  // 18 to 20
         guard request.bodyCount > 0 else { throw APNSRefusal(400, "PayloadEmpty") }  // 21
@@ -141,7 +143,9 @@ package struct APNSValidator: Sendable {
             Character(Unicode.Scalar(byte)).isLetter && byte < 0x80 || (0x30...0x39).contains(byte)
                 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
         }
-        guard isWellFormed, !topic.hasPrefix("."), !topic.hasSuffix(".") else { throw APNSRefusal(400, "BadTopic") }  // 15
+        guard isWellFormed, !topic.hasPrefix("."), !topic.hasSuffix(".") else {
+            throw APNSRefusal(400, "BadTopic")  // 15
+        }
         guard let pushType else {
             guard key.topics.contains(where: topic.hasPrefix) else { throw APNSRefusal(400, "TopicDisallowed") }
             throw APNSRefusal(400, "InvalidPushType")  // 17
