@@ -151,6 +151,16 @@ struct SimulatorModel {
             connection.streamLimit = limit
             actions.append(request.action(.streamLimit(limit), nil))
         }
+        // Before the answer: a client that hears the farewell must still wait for what it has sent.
+        if let goaway = rule?.goaway {
+            connection.lastAllowed = connection.lastHandled
+            actions.append(request.action(.goaway(goaway.frame(lastStream: connection.lastHandled)), nil))
+        } else if self.rules.punishesErrors, connection.apns.deservesGoaway, connection.lastAllowed == .max {
+            connection.lastAllowed = connection.lastHandled
+            let debugData = "{\"reason\":\(OrderedJSON.quoted(answer.reason ?? ""))}"
+            let goaway = H2Goaway(lastStream: connection.lastHandled, code: 0, debugData: debugData)
+            actions.append(request.action(.goaway(goaway), nil))
+        }
         let reply = H2Answer(status: answer.status, headers: answer.headers, body: answer.body)
         if rule?.silence == true, rule?.answer == nil { return actions }
         if rule?.closeConnection == .afterHandling {
@@ -160,15 +170,6 @@ struct SimulatorModel {
             actions.append(request.action(.reset(UInt32(code), after: first), rule))
         } else {
             actions.append(request.action(.answer(reply), rule))
-        }
-        if let goaway = rule?.goaway {
-            connection.lastAllowed = connection.lastHandled
-            actions.append(request.action(.goaway(goaway.frame(lastStream: connection.lastHandled)), nil))
-        } else if self.rules.punishesErrors, connection.apns.deservesGoaway, connection.lastAllowed == .max {
-            connection.lastAllowed = connection.lastHandled
-            let debugData = "{\"reason\":\(OrderedJSON.quoted(answer.reason ?? ""))}"
-            let goaway = H2Goaway(lastStream: connection.lastHandled, code: 0, debugData: debugData)
-            actions.append(request.action(.goaway(goaway), nil))
         }
         return actions
     }

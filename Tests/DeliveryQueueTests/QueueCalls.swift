@@ -16,7 +16,8 @@ struct QueueCalls: Sendable {
 
     init(_ queue: QueueDatabase, settings: [(name: String, value: String)] = []) async throws {
         self.source = queue.source
-        self.connection = try await queue.connectWorker(settings: settings)
+        // As the worker's sessions: what a switched-off plan is said to cost would otherwise start the compiler.
+        self.connection = try await queue.connectWorker(settings: settings + [("jit", "off")])
     }
 
     func claim(_ limit: Int = 500) async throws -> ClaimedBatch? {

@@ -58,7 +58,9 @@ package struct APNSValidator: Sendable {
         let names = request.headers.map(\.name)
         guard Set(names).count == names.count else { throw APNSRefusal(400, "DuplicateHeaders") }  // 4
         let key = try self.authenticate(request, &connection, &state, now)  // 5 to 12
-        if let id = request.header("apns-id"), !Self.isCanonicalUUID(id) { throw APNSRefusal(400, "BadMessageId") }  // 13
+        if let id = request.header("apns-id"), !Self.isCanonicalUUID(id) {
+            throw APNSRefusal(400, "BadMessageId")  // 13
+        }
         let (pushType, topic) = try self.topic(request, key)  // 14 to 17
         let warning = try self.delivery(request, pushType)  // 18 to 20
         guard request.bodyCount > 0 else { throw APNSRefusal(400, "PayloadEmpty") }  // 21
@@ -138,10 +140,12 @@ package struct APNSValidator: Sendable {
         let name = request.header("apns-push-type") ?? "alert"
         let pushType = APNSPushType(rawValue: name)
         let isWellFormed = topic.utf8.allSatisfy { byte in
-            Character(Unicode.Scalar(byte)).isLetter && byte < 0x80 || (0x30...0x39).contains(byte)
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
         }
-        guard isWellFormed, !topic.hasPrefix("."), !topic.hasSuffix(".") else { throw APNSRefusal(400, "BadTopic") }  // 15
+        guard isWellFormed, !topic.hasPrefix("."), !topic.hasSuffix(".") else {
+            throw APNSRefusal(400, "BadTopic")  // 15
+        }
         guard let pushType else {
             guard key.topics.contains(where: topic.hasPrefix) else { throw APNSRefusal(400, "TopicDisallowed") }
             throw APNSRefusal(400, "InvalidPushType")  // 17
@@ -175,10 +179,7 @@ package struct APNSValidator: Sendable {
     private func device(
         _ token: String, topic: String, _ devices: DeviceRegistry, _ state: inout APNSState, _ now: Date
     ) throws(APNSRefusal) {
-        let isHexadecimal = token.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
-        }
-        guard isHexadecimal, token.utf8.count.isMultiple(of: 2),
+        guard token.utf8.allSatisfy(Self.isHexadecimal), token.utf8.count.isMultiple(of: 2),
             let device = devices.device(apns: token.lowercased(), in: self.environment)
         else { throw APNSRefusal(400, "BadDeviceToken") }  // 25
         guard device.topic ?? topic == topic, device.state != .otherTopic else {
@@ -196,8 +197,19 @@ package struct APNSValidator: Sendable {
         }
     }
 
-    /// 8-4-4-4-12, as APNs wants it; either case.
+    /// 8-4-4-4-12, as APNs wants it; either case. By hand: `UUID(uuidString:)` goes through `sscanf`.
     static func isCanonicalUUID(_ text: String) -> Bool {
-        text.utf8.count == 36 && UUID(uuidString: text) != nil
+        guard text.utf8.count == 36 else { return false }
+        for (index, byte) in text.utf8.enumerated() {
+            switch index {
+            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
+            default: guard Self.isHexadecimal(byte) else { return false }
+            }
+        }
+        return true
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
     }
 }

@@ -59,7 +59,8 @@ final class H2Connection {
             switch self.handshake() {
             case .idle: return .idle
             case .closed: return .closed
-            case .more: break
+            // The server's SETTINGS go out before the first request is looked at, as a server's should.
+            case .more: if case .closed = self.flush() { return .closed }
             }
         }
         for _ in 0..<Self.readsPerTurn {

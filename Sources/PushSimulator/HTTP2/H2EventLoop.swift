@@ -175,8 +175,9 @@ final class H2EventLoop {
         self.poller.modify(connection.socket, key: connection.id, events: events)
     }
 
+    /// Once only: an action may have ended the connection that a read then finds closed.
     private func end(_ connection: H2Connection, abruptly: Bool) {
-        self.connections[connection.id] = nil
+        guard self.connections.removeValue(forKey: connection.id) != nil else { return }
         self.unfinished.remove(connection.id)
         self.poller.remove(connection.socket)
         connection.close(abruptly: abruptly)

@@ -16,6 +16,8 @@ final class H2Session {
     private var requests: [H2Request] = []
     private var fixedStreams: [Int32] = []
     private var streamLimit: Int
+    /// The limits that SETTINGS frames which are not sent yet shall carry, in order.
+    private var limitsToAdvertise: [Int] = []
     private var refusedStreams = 0
     private var pingsSinceRequest = 0
     private var isDraining = false
@@ -57,6 +59,7 @@ final class H2Session {
     }
 
     private func submit(_ settings: [(nghttp2_settings_id, UInt32)]) -> Bool {
+        self.limitsToAdvertise.append(self.streamLimit)
         let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
         return nghttp2_submit_settings(self.pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count) == 0
     }
@@ -111,7 +114,8 @@ final class H2Session {
 
     /// Entries of six bytes, a number and a value, follow the nine bytes of the frame's header.
     private func advertiseStreamLimit(in output: inout [UInt8], frameAt start: Int) {
-        let limit = UInt32(clamping: self.streamLimit)
+        guard !self.limitsToAdvertise.isEmpty else { return }
+        let limit = UInt32(clamping: self.limitsToAdvertise.removeFirst())
         for entry in stride(from: start + 9, to: output.count - 5, by: 6) {
             guard output[entry] == 0, output[entry + 1] == UInt8(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue)
             else { continue }
