@@ -70,7 +70,7 @@ package struct OutboxClaim: Sendable {
         ), picked as materialized (
             select * from numbered
             where ordinal < (
-                select coalesce(greatest(min(n.ordinal), 2), \(unescaped: String(Int32.max))) from numbered n
+                select greatest(coalesce(min(n.ordinal), \(unescaped: String(Int32.max))), 2) from numbered n
                 where n.rescues >= \(unescaped: String(Self.suspectAfter))
             )
         ), taken as (

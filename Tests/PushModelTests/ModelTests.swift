@@ -36,7 +36,9 @@ import Testing
     }
 
     @Test func everyReasonHasAFinalState() {
-        let discarded: Set<DeliveryReason> = [.expired, .exhausted, .providerNotConfigured, .duplicateToken]
+        let discarded: Set<DeliveryReason> = [
+            .expired, .exhausted, .providerNotConfigured, .duplicateToken, .workersLost,
+        ]
         for reason in DeliveryReason.allCases {
             #expect(reason.state == (discarded.contains(reason) ? .discarded : .cancelled))
             #expect(reason.state.isFinal)
