@@ -32,8 +32,8 @@ struct WorkerBenchmark {
             insert into notifications (account_id, kind, connection_id, actor_name)
             select a.id, 'invitation_received', gen_random_uuid(), 'Anna'
             from generate_series(1, \(count)::integer) g
-            join (select id, row_number() over () as number, count(*) over () as total from accounts) a
-                on a.number = g % a.total + 1
+            join (select id, row_number() over () as number from accounts) a
+                on a.number = g % (select count(*) from accounts) + 1
             """, deadline: limit)
         let inserted = ContinuousClock.now
         try await self.waitForAccepted(acceptedBefore + count, limit: limit)
