@@ -35,20 +35,23 @@ struct Setting: Sendable {
 
     static let databaseURL = Setting(
         "DATABASE_URL", "URL", "PostgreSQL, as a libpq URI; several hosts may be named", secret: true)
-    static let sourceSchema = Setting("PUSH_SOURCE_SCHEMA", "NAME", "schema of the app's tables", default: "public")
-    static let templates = Setting("PUSH_TEMPLATES", "DIRECTORY", "language files", default: "templates")
+    static let sourceSchema = Setting(
+        "PUSH_SOURCE_SCHEMA", "NAME", "schema of the app's tables or views", default: "public")
+    static let templates = Setting(
+        "PUSH_TEMPLATES", "DIRECTORY", "directory of the language files", default: "templates")
     static let apnsKey = Setting(
         "APNS_KEY", "PEM", "the .p8 key, PKCS#8 or SEC1; newlines may be written \\n", secret: true)
     static let apnsKeyID = Setting("APNS_KEY_ID", "ID", "key id, 10 characters")
     static let apnsTeamID = Setting("APNS_TEAM_ID", "ID", "team id, 10 characters")
     static let apnsTopic = Setting("APNS_TOPIC", "BUNDLE", "the app's bundle id")
     static let apnsSound = Setting("APNS_SOUND", "NAME", "sound of an alert; empty for silent", default: "default")
-    static let apnsURL = Setting("APNS_URL", "URL", "APNs, production", default: "https://api.push.apple.com")
+    static let apnsURL = Setting(
+        "APNS_URL", "URL", "address of APNs, production", default: "https://api.push.apple.com")
     static let apnsDevelopmentURL = Setting(
-        "APNS_DEVELOPMENT_URL", "URL", "APNs, development", default: "https://api.sandbox.push.apple.com")
+        "APNS_DEVELOPMENT_URL", "URL", "address of APNs, development", default: "https://api.sandbox.push.apple.com")
     static let googleCredentials = Setting(
         "GOOGLE_APPLICATION_CREDENTIALS", "PATH", "service-account JSON of the Firebase project")
-    static let fcmURL = Setting("FCM_URL", "URL", "FCM", default: "https://fcm.googleapis.com")
+    static let fcmURL = Setting("FCM_URL", "URL", "address of FCM", default: "https://fcm.googleapis.com")
     static let caFile = Setting("PUSH_CA_FILE", "PATH", "CA certificates instead of the system's, for the simulator")
     static let lifetime = Setting(
         "PUSH_LIFETIME", "TIME", "how long a notification is worth a push, such as 28d or 28d,contact_updated=2d",
@@ -63,8 +66,9 @@ struct Setting: Sendable {
         "PUSH_SWEEP_AGE", "TIME", "how far back notifications are looked for that never reached the outbox",
         default: "1d")
     static let lease = Setting(
-        "PUSH_LEASE", "TIME", "how long a batch is a worker's own without a heartbeat", default: "60s")
-    static let poll = Setting("PUSH_POLL", "TIME", "the look at the outbox without a wake", default: "1s")
+        "PUSH_LEASE", "TIME", "after how long without a sign of life a worker's batch goes to another", default: "60s")
+    static let poll = Setting(
+        "PUSH_POLL", "TIME", "how often to look for work when nothing wakes the worker", default: "1s")
     static let drain = Setting(
         "PUSH_DRAIN", "TIME", "how long a stopping worker waits for what is in flight", default: "25s")
     static let logLevel = Setting("LOG_LEVEL", "LEVEL", "debug, info, notice, warning or error", default: "info")
