@@ -1,4 +1,4 @@
-package import FCM
+import FCM
 package import HTTPTransport
 package import PushModel
 
@@ -7,67 +7,69 @@ import struct FoundationEssentials.Date
 /// Sends data-only messages to FCM.
 package struct FCMSender: ProviderSender {
     private let transport: any HTTPTransport
-    private let tokens: AccessTokenSource
+    private let credential: FCMCredential
     private let baseURL: String
-    private let project: String
 
-    /// - Parameters:
-    ///   - baseURL: scheme and host, such as `https://fcm.googleapis.com`.
-    ///   - project: the id of the Firebase project.
-    package init(transport: any HTTPTransport, tokens: AccessTokenSource, baseURL: String, project: String) {
+    /// - Parameter baseURL: scheme and host, such as `https://fcm.googleapis.com`.
+    package init(transport: any HTTPTransport, credential: FCMCredential, baseURL: String) {
         self.transport = transport
-        self.tokens = tokens
+        self.credential = credential
         self.baseURL = baseURL
-        self.project = project
     }
 
     package func send(_ deliveries: [Delivery], report: ([SendResult]) -> Void) async {
+        let credential = self.credential.current
         let token: AccessToken
         do {
-            token = try await self.tokens.token()
+            token = try await credential.tokens.token()
         } catch {
             let outcome = Self.outcome(of: error)
             report(deliveries.indices.map { SendResult(index: $0, outcome: outcome, status: nil, duration: nil) })
             return
         }
         let requests = deliveries.enumerated().map { index, delivery in
-            FCMRequest(delivery: delivery, project: self.project)
+            FCMRequest(delivery: delivery, project: credential.project)
                 .httpRequest(id: index, baseURL: self.baseURL, authorization: token.authorization)
         }
         var doubtful: [SendResult] = []
         for await exchanges in self.transport.send(requests) {
             var results: [SendResult] = []
             for exchange in exchanges {
-                let result = await self.result(of: exchange, token)
+                let result = await Self.result(of: exchange, token, credential)
                 if case .badDeviceToken = result.outcome { doubtful.append(result) } else { results.append(result) }
             }
             report(results)
         }
-        await self.validate(doubtful, deliveries, token, report: report)
+        await self.validate(doubtful, deliveries, token, credential, report: report)
     }
 
-    private func result(of exchange: HTTPExchange, _ token: AccessToken) async -> SendResult {
+    private static func result(
+        of exchange: HTTPExchange, _ token: AccessToken, _ credential: FCMCredential.Current
+    ) async -> SendResult {
         let now = Date()
         let outcome = FCMOutcome.read(exchange.result, now: now).naming(skewOf: exchange.result, now: now)
-        if case .retry(let retry) = outcome, retry.renewal == .credential { _ = await self.tokens.invalidate(token) }
+        if case .retry(let retry) = outcome, retry.renewal == .credential {
+            _ = await credential.tokens.invalidate(token)
+        }
         return SendResult(exchange, outcome: outcome)
     }
 
     /// Asks FCM about tokens that an answer seemed to name as invalid: with a bare message that is only validated, a
     /// fault of the payload cannot be meant.
     private func validate(
-        _ doubtful: [SendResult], _ deliveries: [Delivery], _ token: AccessToken, report: ([SendResult]) -> Void
+        _ doubtful: [SendResult], _ deliveries: [Delivery], _ token: AccessToken,
+        _ credential: FCMCredential.Current, report: ([SendResult]) -> Void
     ) async {
         guard !doubtful.isEmpty else { return }
         let requests = doubtful.enumerated().map { index, result in
-            FCMRequest(validating: deliveries[result.index], project: self.project)
+            FCMRequest(validating: deliveries[result.index], project: credential.project)
                 .httpRequest(id: index, baseURL: self.baseURL, authorization: token.authorization)
         }
         for await exchanges in self.transport.send(requests) {
             var results: [SendResult] = []
             for exchange in exchanges {
                 var result = doubtful[exchange.id]
-                let validation = await self.result(of: exchange, token).outcome
+                let validation = await Self.result(of: exchange, token, credential).outcome
                 result.outcome = FCMOutcome.afterValidation(validation, of: result.outcome)
                 results.append(result)
             }

@@ -33,6 +33,7 @@ package final class Worker: Sendable {
     private let version: String
     private let log: Log
 
+    private let recorder = Recorder()
     private let wake = WakeSignal()
     private let stopSignal = WakeSignal()
     private let stopping = Locked(false)
@@ -61,6 +62,13 @@ package final class Worker: Sendable {
         self.stopSignal.wake()
     }
 
+    /// Ends the pauses of endpoints, for every worker: what was wrong with their configuration has been put right.
+    package func resume(_ endpoints: [ProviderEndpoint]) {
+        var record = QueueRecord()
+        record.resumed = endpoints
+        self.recorder.add(record)
+    }
+
     /// Runs until ``stop()``.
     ///
     /// LISTEN comes first, then the scan: what is committed in between is found by the one or the other.
@@ -80,7 +88,7 @@ package final class Worker: Sendable {
             resolution: Resolution(
                 policy: self.policy, pauseForMisconfiguration: self.settings.pauseForMisconfiguration,
                 endpoints: Set(self.endpoints.keys)),
-            recorder: Recorder(), pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
+            recorder: self.recorder, pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
             held: HeldLeases(lease: self.settings.lease),
             facts: upkeepSession, log: self.log, stopping: self.stopping)
         let claimSession = DatabaseSession(self.claimConfiguration(configuration)) { connection in

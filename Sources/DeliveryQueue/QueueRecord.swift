@@ -14,6 +14,8 @@ package struct QueueRecord: Sendable {
     package var deadTokens: [DeadTokenEntry] = []
     package var environments: [EnvironmentEntry] = []
     package var pauses: [PauseEntry] = []
+    /// Endpoints whose pause has ended for all workers: their configuration was read anew.
+    package var resumed: [ProviderEndpoint] = []
     package var closed: [BatchLease] = []
     package var released: [ReleaseEntry] = []
     package var snoozed: [SnoozeEntry] = []
@@ -25,7 +27,8 @@ package struct QueueRecord: Sendable {
     /// How many entries wait to be written.
     package var count: Int {
         self.decisions.count + self.attempts.count + self.parked.count + self.settled.count + self.deadTokens.count
-            + self.environments.count + self.pauses.count + self.closed.count + self.released.count + self.snoozed.count
+            + self.environments.count + self.pauses.count + self.resumed.count + self.closed.count + self.released.count
+            + self.snoozed.count
     }
 
     package mutating func append(_ other: QueueRecord) {
@@ -36,6 +39,7 @@ package struct QueueRecord: Sendable {
         self.deadTokens += other.deadTokens
         self.environments += other.environments
         self.pauses += other.pauses
+        self.resumed += other.resumed
         self.closed += other.closed
         self.released += other.released
         self.snoozed += other.snoozed

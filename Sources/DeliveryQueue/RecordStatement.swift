@@ -130,6 +130,10 @@ package struct RecordStatement: Sendable {
                 on conflict (endpoint) do update set
                     paused_until = greatest(push.providers.paused_until, excluded.paused_until),
                     reason = excluded.reason, fix = excluded.fix, paused_by = excluded.paused_by, changed_at = now()
+            ), resumed as (
+                update push.providers
+                set paused_until = null, reason = null, fix = null, resumes = resumes + 1, changed_at = now()
+                where endpoint = any (\(record.resumed.map(\.rawValue))::text[])
             ), ended as (
                 delete from push.batches b
                 using unnest(

@@ -125,7 +125,7 @@ struct WorkerProcess {
         // The name, in brackets, may hold spaces; utime and stime are the 12th and 13th fields behind it.
         let fields = stat.drop { $0 != ")" }.split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return nil }
-        return WorkerProcess(residentMiB: pages * 4096 >> 20, cpuSeconds: (user + system) / 100)
+        return WorkerProcess(residentMiB: pages * 4096 / 1_048_576, cpuSeconds: (user + system) / 100)
     }
 
     private static func text(_ path: String) -> String? {

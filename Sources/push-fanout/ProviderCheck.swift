@@ -70,7 +70,9 @@ enum ProviderCheck {
     }
 
     private static func fcm(_ fcm: Configuration.FCM, _ providers: ProviderConnections) async -> [Finding] {
-        guard let tokens = providers.accessTokens, let transport = providers.fcmTransport else { return [] }
+        guard let tokens = providers.fcmCredential?.current.tokens, let transport = providers.fcmTransport else {
+            return []
+        }
         do {
             let token = try await tokens.token()
             let delivery = try Self.delivery(.android, token: "a-token-that-belongs-to-nobody")

@@ -12,7 +12,8 @@ struct ProviderConnections: Sendable {
     private(set) var apnsTransports: [APNSEnvironment: CurlTransport] = [:]
     private(set) var providerTokens: ProviderTokenSource?
     private(set) var fcmTransport: CurlTransport?
-    private(set) var accessTokens: AccessTokenSource?
+    private(set) var fcmCredential: FCMCredential?
+    private var tokenTransport: CurlTransport?
     private var transports: [CurlTransport] = []
 
     /// Opens nothing yet: connections are made when something is sent.
@@ -61,9 +62,10 @@ struct ProviderConnections: Sendable {
             let tokens = AccessTokenSource(account: fcm.account, transport: tokenTransport)
             self.transports += [transport, tokenTransport]
             self.fcmTransport = transport
-            self.accessTokens = tokens
-            let sender = FCMSender(
-                transport: transport, tokens: tokens, baseURL: fcm.url, project: fcm.account.projectID)
+            self.tokenTransport = tokenTransport
+            let credential = FCMCredential(project: fcm.account.projectID, tokens: tokens)
+            self.fcmCredential = credential
+            let sender = FCMSender(transport: transport, credential: credential, baseURL: fcm.url)
             self.endpoints[.fcm] = Worker.Endpoint(sender: sender, window: settings.window * connections)
         }
         guard !self.endpoints.isEmpty else {
@@ -71,6 +73,29 @@ struct ProviderConnections: Sendable {
                 "no provider is configured: set APNS_KEY, APNS_KEY_ID, APNS_TEAM_ID and APNS_TOPIC for APNs, "
                     + "GOOGLE_APPLICATION_CREDENTIALS for FCM, or both")
         }
+    }
+
+    /// Reads keys and language files anew. What is on its way goes on with the old ones; what comes after uses new
+    /// connections. Nothing changes when anything of it is wrong.
+    ///
+    /// - Returns: the endpoints whose credentials are read anew.
+    func reload(_ configuration: Configuration) throws(ConfigurationError) -> [ProviderEndpoint] {
+        let languages = try configuration.languages()
+        let apns = try configuration.apns()
+        let fcm = try configuration.fcm()
+        var changed: [ProviderEndpoint] = []
+        if let apns, self.providerTokens?.replace(credentials: apns.credentials) == true {
+            for transport in self.apnsTransports.values { transport.renewConnections() }
+            changed += [.apnsProduction, .apnsDevelopment]
+        }
+        if let fcm, let fcmCredential, let tokenTransport {
+            fcmCredential.replace(
+                project: fcm.account.projectID,
+                tokens: AccessTokenSource(account: fcm.account, transport: tokenTransport))
+            changed.append(.fcm)
+        }
+        self.languages.replace(languages)
+        return changed
     }
 
     /// Closes every connection and ends the threads behind them.

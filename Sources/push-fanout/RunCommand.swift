@@ -5,6 +5,7 @@ import Fanout
 import Glibc
 import Localization
 import Observability
+import PushModel
 
 /// `push-fanout run`: the worker.
 enum RunCommand {
@@ -19,7 +20,19 @@ enum RunCommand {
         let worker = Worker(
             database: try configuration.database(), settings: try configuration.delivery(), policy: RetryPolicy(),
             endpoints: providers.endpoints, name: Self.hostName, version: PushFanout.version, log: log)
-        let signals = [SIGTERM, SIGINT].map { Self.on($0) { worker.stop() } }
+        var signals = [SIGTERM, SIGINT].map { Self.on($0) { worker.stop() } }
+        signals.append(
+            Self.on(SIGHUP) {
+                do {
+                    let changed = try providers.reload(configuration)
+                    worker.resume(changed)
+                    log.notice(
+                        "read keys and language files anew",
+                        ["endpoints": changed.map(\.rawValue).joined(separator: " ")])
+                } catch {
+                    log.error("kept the old keys and language files", ["error": "\(error)"])
+                }
+            })
         defer { for signal in signals { signal.cancel() } }
         try await worker.run()
         await providers.shutdown()

@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import Postgres
 import PushModel
@@ -154,6 +155,59 @@ import Testing
                 == 0)
         let next = try await installation.notify(account, kind: "invitation_accepted")
         #expect(try await installation.ends(of: next, count: 1) == ["accepted"])
+        try await installation.stop(worker)
+    }
+}
+
+/// Keys and texts read anew by SIGHUP, while the worker runs.
+@Suite(.serialized) struct ReloadTests {
+    @Test func `a key that is replaced on disk is used after SIGHUP, and the pause it caused ends`() async throws {
+        let installation = try await Installation.make()
+        let directory = FileManager.default.temporaryDirectory.path + "/reload-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = directory + "/key.p8"
+        try Data(PrivateKey.generateP256().pem.utf8).write(to: URL(filePath: path))
+        let worker = try await installation.startWorker(["APNS_KEY_FILE": path])
+        let account = try await installation.account()
+        try await installation.phone(.ios, of: account)
+        let id = try await installation.notify(account, kind: "invitation_received")
+        try await eventually {
+            try await installation.number("select count(*) from push.waiting where reason = 'InvalidProviderToken'")
+                == 1
+        }
+        let good = try String(contentsOfFile: installation.environment()["APNS_KEY_FILE"] ?? "", encoding: .utf8)
+        try Data(good.utf8).write(to: URL(filePath: path))
+        worker.signal(1)
+        try await worker.waitForLine(containing: "read keys and language files anew", within: .seconds(10))
+        #expect(try await installation.ends(of: id, count: 1, within: .seconds(20)) == ["accepted"])
+        #expect(try await installation.number("select count(*) from push.providers where paused_until > now()") == 0)
+
+        // A broken file changes nothing.
+        try Data("nonsense".utf8).write(to: URL(filePath: path))
+        worker.signal(1)
+        try await worker.waitForLine(containing: "kept the old keys", within: .seconds(10))
+        let next = try await installation.notify(account, kind: "invitation_accepted")
+        #expect(try await installation.ends(of: next, count: 1) == ["accepted"])
+        try await installation.stop(worker)
+    }
+}
+
+/// Rows that no signal told of.
+@Suite(.serialized) struct SweepTests {
+    @Test func `rows written while the trigger was off are found within a minute`() async throws {
+        let installation = try await Installation.make()
+        let worker = try await installation.startWorker()
+        let account = try await installation.account()
+        try await installation.phone(.android, of: account)
+        try await installation.admin.run(script: "alter table notifications disable trigger push_enqueue")
+        let id = try await installation.notify(account, kind: "invitation_received")
+        try await installation.admin.run(script: "alter table notifications enable trigger push_enqueue")
+        #expect(try await installation.ends(of: id, count: 1, within: .seconds(60)) == ["accepted"])
+        let origin = try await installation.admin.query(
+            "select origin from push.fanouts where notification_id = \(id)"
+        ).first?.text(0)
+        #expect(origin == "sweep")
         try await installation.stop(worker)
     }
 }

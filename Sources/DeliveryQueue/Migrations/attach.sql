@@ -2,20 +2,22 @@
 -- depends on where the tables are. `source` in braces becomes the quoted name of PUSH_SOURCE_SCHEMA.
 
 do $$
+declare
+    role text;
 begin
-    create role push_worker nologin;
-exception when duplicate_object or unique_violation then null;
-end
-$$;
-do $$
-begin
-    create role push_operator nologin;
-exception when duplicate_object or unique_violation then null;
+    foreach role in array array['push_worker', 'push_operator'] loop
+        -- Looked up first, so that only making them takes the right to make roles.
+        continue when exists (select from pg_roles where rolname = role);
+        begin
+            execute format('create role %I nologin', role);
+        exception when duplicate_object or unique_violation then null;  -- made by another migration just now
+        end;
+    end loop;
 end
 $$;
 
 grant usage on schema push to push_worker, push_operator;
-grant select on all tables in schema push to push_worker;
+grant select on all tables in schema push to push_worker, push_operator;
 grant insert, update, delete on
     push.outbox, push.batches, push.waiting, push.workers, push.providers, push.counters to push_worker;
 grant insert on push.fanouts, push.attempts to push_worker;
@@ -28,8 +30,8 @@ grant update (push_token_invalidated_at, push_token_invalid_reason, apns_environ
 grant select (id) on {source}.accounts to push_operator;
 grant insert (id, account_id, kind, title, body, translations) on {source}.notifications to push_operator;
 
--- A view cannot carry a statement-level trigger with a transition table: then the base table needs one of its own,
--- or the database webhook is used. See the README. The name goes in by a setting: inside the block's own quotes, a
+-- A view cannot carry a statement-level trigger with a transition table: then the table behind it needs the trigger. See
+-- the README. The name goes in by a setting: inside the block's own quotes, a
 -- name with $$ in it would end them.
 select set_config('push.source', '{source}', true);
 do $$
