@@ -1,10 +1,10 @@
 internal import Cryptography
-internal import HTTPTransport
+package import HTTPTransport
 internal import JSONWebToken
 
 /// The exchange of a signed claim for an access token (RFC 7523, as Google wants it from service accounts): what is
 /// sent, and what the answer means. A value; nothing is sent here.
-struct OAuthExchange {
+package struct OAuthExchange {
     static let scope = "https://www.googleapis.com/auth/firebase.messaging"
     /// How far `iat` lies back, so that a clock slightly ahead of Google's does not matter.
     static let backdating: Int64 = 10
@@ -35,13 +35,13 @@ struct OAuthExchange {
 
     // MARK: - The answer
 
-    struct Grant: Equatable {
-        var token: String
-        var lifetime: Duration
+    package struct Grant: Equatable {
+        package var token: String
+        package var lifetime: Duration
     }
 
     /// - Parameter now: seconds since 1970, to compare with the answer's `date`.
-    static func read(_ answer: HTTPAnswer, now: Int64) -> Result<Grant, AccessTokenError> {
+    package static func read(_ answer: HTTPAnswer, now: Int64) -> Result<Grant, AccessTokenError> {
         let members = JSONValue(json: answer.body)?.object ?? [:]
         switch answer.status {
         case 200: return self.grant(members)
