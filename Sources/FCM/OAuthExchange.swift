@@ -99,7 +99,9 @@ package struct OAuthExchange {
         {
             skew = .seconds(now - theirs)
         }
-        return .rejected(error: self.clean(error), description: self.clean(description), clockSkew: skew)
+        let word = self.clean(error)
+        return .rejected(
+            error: word.isEmpty ? "http_\(answer.status)" : word, description: self.clean(description), clockSkew: skew)
     }
 
     /// Makes a text of the answer fit for a log: one line, at most 200 characters, no word long enough to be a token.

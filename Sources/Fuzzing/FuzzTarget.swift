@@ -66,10 +66,16 @@ package struct FuzzInput: Sendable, CustomStringConvertible {
 
     /// One line per field, as it would stand in a Swift literal of bytes: ASCII as it is, the rest as `\xNN`.
     package var description: String {
-        self.fields.map { "\($0.name): \"\(Self.escaped($0.bytes))\"" }.joined(separator: "\n")
+        self.fields.map { field in
+            let rest = field.bytes.count - Self.longestShown
+            return "\(field.name): \"\(Self.escaped(field.bytes.prefix(Self.longestShown)))\""
+                + (rest > 0 ? " and \(rest) bytes more" : "")
+        }.joined(separator: "\n")
     }
 
-    private static func escaped(_ bytes: [UInt8]) -> String {
+    private static let longestShown = 4096
+
+    private static func escaped(_ bytes: ArraySlice<UInt8>) -> String {
         bytes.reduce(into: "") { text, byte in
             switch byte {
             case UInt8(ascii: "\\"): text += "\\\\"

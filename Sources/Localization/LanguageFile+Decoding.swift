@@ -129,7 +129,7 @@ private struct LanguageFileReader {
         } catch {
             switch error {
             case .unknownPlaceholder(let name):
-                self.note(path, "has the unknown placeholder {\(name)}", "only {actor} and {categories} exist")
+                self.note(path, "has the unknown placeholder {\(Self.shown(name))}", "only {actor} and {categories} exist")
             case .loneBrace:
                 self.note(path, "has a brace without its partner", "only {actor} and {categories} stand in braces")
             }
@@ -150,7 +150,7 @@ private struct LanguageFileReader {
         let prefix = path.isEmpty ? "" : "\(path)."
         for key in members.keys.sorted() where !keys.contains(key) && !optional.contains(key) {
             let known = (keys + optional).joined(separator: ", ")
-            self.note(prefix + key, "is not known", "remove it or correct its spelling; known here: \(known)")
+            self.note(prefix + Self.shown(key), "is not known", "remove it or correct its spelling; known here: \(known)")
         }
         return members
     }
@@ -169,6 +169,9 @@ private struct LanguageFileReader {
         }
         return text
     }
+
+    /// A key of the file in a message: on one line, and not endless.
+    private static func shown(_ key: String) -> String { DisplayText.name(key) ?? "(hidden characters)" }
 
     private mutating func note(_ key: String, _ fault: String, _ fix: String) {
         self.problems.append(.init(file: self.file, key: key, fault: fault, fix: fix))

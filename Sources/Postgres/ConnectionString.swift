@@ -62,7 +62,8 @@ enum ConnectionString {
 
     /// libpq's complaint up to what it quotes, which may be a piece of a password.
     private static func explain(_ complaint: String) -> String {
-        let beginning = String(complaint.prefix { $0 != "\"" })
+        // Scalar by scalar: a quote and the mark behind it are one Character, and not a quote.
+        let beginning = String(complaint.unicodeScalars.prefix { $0 != "\"" })
         return "the connection string cannot be read: \(beginning.trimmed(of: " :\n"))"
     }
 }
@@ -77,7 +78,9 @@ struct Redaction: Sendable {
     }
 
     func callAsFunction(_ message: String) -> String {
-        self.secrets.reduce(message) { $0.replacing($1, with: "…") }
+        // Byte by byte, since a mark behind a secret would make its last letter another Character.
+        let bytes = self.secrets.reduce(Array(message.utf8)) { $0.replacing(Array($1.utf8), with: Array("…".utf8)) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
