@@ -20,7 +20,9 @@ package enum JSONValue: Hashable, Sendable {
 
     /// Reads one JSON text (UTF-8), nil when it is none. Nesting and length are limited.
     package init?(json: [UInt8], longest: Int = 64 * 1024) {
-        guard json.count <= longest, Self.isFlat(json), let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json)) else {
+        guard json.count <= longest, Self.isFlat(json),
+            let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json))
+        else {
             return nil
         }
         self = value

@@ -67,11 +67,13 @@ package enum DisplayText {
             }
             skipsSpace = result.isEmpty
         }
+        // Before the space at the ends goes: a cut can bring some forth.
+        result = Self.withBoundedGraphemes(String(result)).unicodeScalars
         while let last = result.last, last.properties.isWhitespace { result.removeLast() }
         if let start = result.firstIndex(where: { !$0.properties.isWhitespace }), start > result.startIndex {
             result.removeSubrange(..<start)
         }
-        return Self.withBoundedGraphemes(String(result))
+        return String(result)
     }
 
     private enum Role {

@@ -129,7 +129,8 @@ private struct LanguageFileReader {
         } catch {
             switch error {
             case .unknownPlaceholder(let name):
-                self.note(path, "has the unknown placeholder {\(Self.shown(name))}", "only {actor} and {categories} exist")
+                self.note(
+                    path, "has the unknown placeholder {\(Self.shown(name))}", "only {actor} and {categories} exist")
             case .loneBrace:
                 self.note(path, "has a brace without its partner", "only {actor} and {categories} stand in braces")
             }
@@ -150,7 +151,8 @@ private struct LanguageFileReader {
         let prefix = path.isEmpty ? "" : "\(path)."
         for key in members.keys.sorted() where !keys.contains(key) && !optional.contains(key) {
             let known = (keys + optional).joined(separator: ", ")
-            self.note(prefix + Self.shown(key), "is not known", "remove it or correct its spelling; known here: \(known)")
+            self.note(
+                prefix + Self.shown(key), "is not known", "remove it or correct its spelling; known here: \(known)")
         }
         return members
     }

@@ -36,10 +36,11 @@ enum ConnectionString {
     ///
     /// libpq would take the rest of the password for a host, port or database name, and name it in its errors.
     static func checkShape(of text: String) throws(PostgresError) {
-        guard let scheme = text.firstRange(of: "://"), ["postgresql", "postgres"].contains(text[..<scheme.lowerBound])
-        else {
-            return
-        }
+        // Scalar by scalar, as libpq reads bytes: an @ and a mark behind it are one Character.
+        let text = text.unicodeScalars
+        guard let scheme = text.firstRange(of: "://".unicodeScalars),
+            ["postgresql", "postgres"].contains(String(text[..<scheme.lowerBound]))
+        else { return }
         let rest = text[scheme.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let isEndedEarly: Bool
@@ -50,7 +51,7 @@ enum ConnectionString {
             let portsAreNumbers = authority.split(separator: ",").allSatisfy { host in
                 // An address in brackets has colons of its own.
                 let port = host.drop { $0 != "]" }.isEmpty ? host[...] : host.drop { $0 != "]" }
-                return port.drop { $0 != ":" }.dropFirst().allSatisfy(\.isNumber)
+                return port.drop { $0 != ":" }.dropFirst().allSatisfy { ("0"..."9").contains($0) }
             }
             isEndedEarly = path.contains("@") || !portsAreNumbers
         }

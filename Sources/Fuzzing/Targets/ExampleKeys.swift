@@ -68,12 +68,16 @@ enum ExampleKeys {
     // MARK: - Texts
 
     /// As Apple and Google give them out, as OpenSSL writes them, and as people paste them; and what is no such key.
-    static let pemTexts: [String] = {
+    /// One RSA key among many others, since it takes ten times as long.
+    static let pemTexts: [String] =
+        [DER.pem("RSA PRIVATE KEY", rsa)] + Array(repeating: ellipticTexts, count: 5).joined()
+
+    private static let ellipticTexts: [String] = {
         let apple = DER.pem("PRIVATE KEY", p256PKCS8)
         return [
             apple, apple, apple.replacing("\n", with: "\\n"), apple.replacing("\n", with: " "),
             "\u{FEFF}\"\(apple.replacing("\n", with: "\r\n"))\"", DER.pem("EC PRIVATE KEY", p256),
-            DER.pem("RSA PRIVATE KEY", rsa), DER.pem("PUBLIC KEY", p256),
+            DER.pem("PUBLIC KEY", p256),
             DER.pem("CERTIFICATE", p256), DER.pem("ENCRYPTED PRIVATE KEY", p256PKCS8), "/etc/push-fanout/key.p8", "{}",
             "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END EC PRIVATE KEY-----\n",
         ]

@@ -26,16 +26,16 @@ extension FuzzTarget {
         "apns-payload",
         [
             "title": Corpus(
-                .prose, ["Anna updated her details", String(repeating: "\"", count: 3000)], proseLength: 60),
+                .prose, ["Anna updated her details", String(repeating: "\"", count: 3000)], proseLength: 30),
             "body": Corpus(
                 .prose, ["Phone number", String(repeating: "x", count: 3990), String(repeating: "👨‍👩‍👧‍👦", count: 170)],
-                unchangedOneIn: 4, proseLength: 60),
+                unchangedOneIn: 16, proseLength: 40),
         ]
     ) { input throws(FuzzFinding) in
         var random = input.random
         let isClean = random.oneIn(2)
         // Whole pieces of text are repeated, so that every length around the limit comes up.
-        let times = random.oneIn(4) ? 1 + random.below(40) : 1
+        let times = random.oneIn(12) ? 1 + random.below(40) : 1
         let body = input.text(1).map { String(repeating: $0, count: times) }
         let text = RenderedText(
             title: (isClean ? DisplayText.title(input.text) : input.text) ?? "Someone",

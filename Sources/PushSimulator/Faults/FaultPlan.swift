@@ -103,7 +103,7 @@ package struct FaultPlanError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) {
-        self.description = "the fault plan: " + description
+        self.description = "the fault plan: \(description.prefix(500))"
     }
 }
 
