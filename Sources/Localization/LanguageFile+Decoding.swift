@@ -173,7 +173,12 @@ private struct LanguageFileReader {
     }
 
     /// A key of the file in a message: on one line, and not endless.
-    private static func shown(_ key: String) -> String { DisplayText.name(key) ?? "(hidden characters)" }
+    private static func shown(_ key: String) -> String {
+        // Cleaned between braces, so that space at its ends is not lost.
+        let scalars = (DisplayText.title("{\(key)}") ?? "").unicodeScalars.dropFirst().dropLast()
+        let text = String(String(scalars).prefix(DisplayText.longestName))
+        return text.isEmpty && !key.isEmpty ? "(hidden characters)" : text
+    }
 
     private mutating func note(_ key: String, _ fault: String, _ fix: String) {
         self.problems.append(.init(file: self.file, key: key, fault: fault, fix: fix))

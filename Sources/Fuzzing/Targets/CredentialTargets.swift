@@ -49,7 +49,11 @@ extension FuzzTarget {
 
     static let serviceAccount = FuzzTarget(
         "service-account",
-        ["file": Corpus(.json, ExampleKeys.serviceAccounts, words: ["https://", "\\u0000", "a@b", "\u{FEFF}"])]
+        [
+            "file": Corpus(
+                .json, ExampleKeys.serviceAccounts, words: ["https://", "\\u0000", "a@b", "\u{FEFF}"], unchangedOneIn: 4
+            )
+        ]
     ) { input throws(FuzzFinding) in
         switch Result(catching: { () throws(ServiceAccountError) in try ServiceAccount(json: input.bytes) }) {
         case .success(let account):
