@@ -77,7 +77,7 @@ let package = Package(
             "Fuzzing",
             [
                 "PushModel", "Localization", "Postgres", "APNS", "FCM", "HTTPTransport", "JSONWebToken", "Cryptography",
-                "PushSimulator",
+                "PushSimulator", "Locking",
             ]
         ),
 

@@ -1,3 +1,4 @@
+import Fuzzing
 import Glibc
 
 /// Says which input ended the process.

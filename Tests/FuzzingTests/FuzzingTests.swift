@@ -59,4 +59,16 @@ import Testing
         #expect(inputs.contains { $0.count { $0 == UInt8(ascii: "[") } > 500 })
         #expect(inputs.contains { String(validating: $0, as: UTF8.self) == nil })
     }
+
+    // MARK: - The watchdog
+
+    @Test(.timeLimit(.minutes(1))) func anInputWithoutAnEndIsTold() async {
+        let workers = [WorkerProgress(), WorkerProgress()]
+        workers[1].begin(target: 3)
+        workers[1].note(4711)
+        let (hangs, continuation) = AsyncStream.makeStream(of: [Int].self)
+        let watchdog = Watchdog(workers, limit: .milliseconds(50)) { continuation.yield([$0, $1]) }
+        #expect(await hangs.first { _ in true } == [3, 4711])
+        watchdog.stop()
+    }
 }
