@@ -72,6 +72,15 @@ let package = Package(
         // The double of both providers
         module("PushSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "JSONWebToken", "Cryptography", "Locking"]),
 
+        // Generated inputs for every parser of what comes from outside
+        module(
+            "Fuzzing",
+            [
+                "PushModel", "Localization", "Postgres", "APNS", "FCM", "HTTPTransport", "JSONWebToken", "Cryptography",
+                "PushSimulator", "Locking",
+            ]
+        ),
+
         module("CommandLineArguments"),
         executable(
             "push-fanout",
@@ -88,6 +97,7 @@ let package = Package(
                 "PushModel", "Localization", "APNS", "FCM", "Cryptography", "Observability", "Locking",
             ]
         ),
+        executable("push-fuzz", ["CommandLineArguments", "Fuzzing", "Locking"]),
 
         // Tests; TestSupport holds what several of them share: a private PostgreSQL, fixtures, child processes
         .target(
@@ -126,6 +136,7 @@ let package = Package(
             ]
         ),
         tests("PushSimulatorTests", ["PushSimulator", "HTTPTransport", "JSONWebToken", "Cryptography", "TestSupport"]),
+        tests("FuzzingTests", ["Fuzzing"]),
         tests("CommandLineArgumentsTests", ["CommandLineArguments"]),
         tests(
             "PushFanoutTests",

@@ -9,7 +9,7 @@ package enum FCMOutcome {
     {
         let answer = try? JSONDecoder().decode(FCMAnswer.self, from: Data(body))
         if status == 200 {
-            return .accepted(providerID: answer?.name.map { String($0.prefix(200)) })
+            return .accepted(providerID: answer?.name.flatMap(Self.messageName))
         }
         let code = answer?.errorCode
         let row = FCMReaction.table.first { $0.status == status && $0.code == code }
@@ -44,6 +44,12 @@ package enum FCMOutcome {
         // No answer to the question: the delivery waits like any other.
         case .retry, .misconfigured, .unknown: return validation
         }
+    }
+
+    /// `projects/<project>/messages/<id>`, at most 200 bytes; what is no printable ASCII becomes `_`.
+    private static func messageName(_ text: String) -> String? {
+        let bytes = text.utf8.prefix(200).map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "_") }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
     /// The first 120 bytes of an answer that is not FCM's, for the operator: a proxy's page names itself there.

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import HTTPTransport
+package import HTTPTransport
 internal import JSONWebToken
 internal import PushModel
 
@@ -7,7 +7,7 @@ internal import struct FoundationEssentials.Date
 
 /// The exchange of a signed claim for an access token (RFC 7523, as Google wants it from service accounts): what is
 /// sent, and what the answer means. A value; nothing is sent here.
-struct OAuthExchange {
+package struct OAuthExchange {
     static let scope = "https://www.googleapis.com/auth/firebase.messaging"
     /// How far `iat` lies back, so that a clock slightly ahead of Google's does not matter.
     static let backdating: Int64 = 10
@@ -38,13 +38,13 @@ struct OAuthExchange {
 
     // MARK: - The answer
 
-    struct Grant: Equatable {
-        var token: String
-        var lifetime: Duration
+    package struct Grant: Equatable {
+        package var token: String
+        package var lifetime: Duration
     }
 
     /// - Parameter now: seconds since 1970, to compare with the answer's `date`.
-    static func read(_ answer: HTTPAnswer, now: Int64) -> Result<Grant, AccessTokenError> {
+    package static func read(_ answer: HTTPAnswer, now: Int64) -> Result<Grant, AccessTokenError> {
         let members = JSONValue(json: answer.body)?.object ?? [:]
         switch answer.status {
         case 200: return self.grant(members)
@@ -104,7 +104,9 @@ struct OAuthExchange {
         {
             skew = .seconds(now - Int64(theirs.timeIntervalSince1970))
         }
-        return .rejected(error: self.clean(error), description: self.clean(description), clockSkew: skew)
+        let word = self.clean(error)
+        return .rejected(
+            error: word.isEmpty ? "http_\(answer.status)" : word, description: self.clean(description), clockSkew: skew)
     }
 
     /// Makes a text of the answer fit for a log: one line, at most 200 characters, no word long enough to be a token.

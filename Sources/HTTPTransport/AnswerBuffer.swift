@@ -1,5 +1,5 @@
 /// What came back of one answer so far.
-struct AnswerBuffer {
+package struct AnswerBuffer {
     static let mostBodyBytes = 64 * 1024
     private static let mostHeaderBytes = 64 * 1024
 
@@ -9,6 +9,8 @@ struct AnswerBuffer {
     /// Including what was not kept.
     private var bodyCount = 0
 
+    package init() {}
+
     mutating func reset() {
         self.status = 0
         self.headerBytes.removeAll(keepingCapacity: true)
@@ -17,7 +19,7 @@ struct AnswerBuffer {
     }
 
     /// One line as libcurl gives it: `HTTP/2 200`, then `name: value` each; an interim answer (1xx) comes first, if any.
-    mutating func appendHeader(_ line: UnsafeRawBufferPointer) {
+    package mutating func appendHeader(_ line: UnsafeRawBufferPointer) {
         if line.starts(with: "HTTP/".utf8) {
             self.headerBytes.removeAll(keepingCapacity: true)
             let digits = line.drop { $0 != 0x20 }.dropFirst().prefix { (0x30...0x39).contains($0) }
@@ -27,7 +29,7 @@ struct AnswerBuffer {
         }
     }
 
-    mutating func appendBody(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func appendBody(_ bytes: UnsafeRawBufferPointer) {
         self.bodyCount += bytes.count
         self.body.append(contentsOf: bytes.prefix(Self.mostBodyBytes - self.body.count))
     }
@@ -36,7 +38,7 @@ struct AnswerBuffer {
     ///
     /// A 2xx counts even if its body was cut off: the request has been accepted, and calling it unknown would send it
     /// again. Any other status needs the body that says why.
-    func makeAnswer(isComplete: Bool) -> HTTPAnswer? {
+    package func makeAnswer(isComplete: Bool) -> HTTPAnswer? {
         guard self.status >= 200 else { return nil }
         let headers = self.parsedHeaders
         guard isComplete || self.status < 300 || headers["content-length"] == String(self.bodyCount) else { return nil }

@@ -14,12 +14,41 @@ package enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
+    /// The deepest nesting that is read. The answers and tokens read with this have four levels; the time the decoder
+    /// takes grows with the square of the depth.
+    package static let deepest = 16
+
     /// Reads one JSON text (UTF-8), nil when it is none. Nesting and length are limited.
     package init?(json: [UInt8], longest: Int = 64 * 1024) {
-        guard json.count <= longest, let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json)) else {
+        guard json.count <= longest, Self.isFlat(json),
+            let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json))
+        else {
             return nil
         }
         self = value
+    }
+
+    /// Whether no bracket is inside more than ``deepest``. A zero byte is refused: the decoder would take it for a sign of
+    /// UTF-16, whose brackets are not counted here.
+    private static func isFlat(_ json: [UInt8]) -> Bool {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in json {
+            switch byte {
+            case 0: return false
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = isInString
+            case UInt8(ascii: "\""): isInString.toggle()
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                if !isInString { depth += 1 }
+                if depth > Self.deepest { return false }
+            case UInt8(ascii: "]"), UInt8(ascii: "}"):
+                if !isInString { depth -= 1 }
+            default: break
+            }
+        }
+        return true
     }
 
     /// The JSON text, without white space; keys sorted, slashes as they are.

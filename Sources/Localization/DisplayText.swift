@@ -67,11 +67,13 @@ package enum DisplayText {
             }
             skipsSpace = result.isEmpty
         }
+        // Before the space at the ends goes: a cut can bring some forth.
+        result = Self.withBoundedGraphemes(String(result)).unicodeScalars
         while let last = result.last, last.properties.isWhitespace { result.removeLast() }
         if let start = result.firstIndex(where: { !$0.properties.isWhitespace }), start > result.startIndex {
             result.removeSubrange(..<start)
         }
-        return Self.withBoundedGraphemes(String(result))
+        return String(result)
     }
 
     private enum Role {
@@ -110,13 +112,23 @@ package enum DisplayText {
         guard text.unicodeScalars.count > Self.longestGrapheme,
             text.contains(where: { $0.unicodeScalars.count > Self.longestGrapheme })
         else { return text }
-        return text.reduce(into: "") { result, character in
-            guard character.unicodeScalars.count > Self.longestGrapheme else { return result.append(character) }
-            var scalars = character.unicodeScalars.prefix(Self.longestGrapheme)
+        var result = ""
+        var isCut = false
+        for character in text {
+            let isLong = character.unicodeScalars.count > Self.longestGrapheme
+            guard isLong || isCut else {
+                result.append(character)
+                continue
+            }
+            result.unicodeScalars.append(contentsOf: character.unicodeScalars.prefix(Self.longestGrapheme))
+            // What follows a cut may join what is left before it.
+            let excess = (result.last?.unicodeScalars.count ?? 0) - Self.longestGrapheme
+            if excess > 0 { result.unicodeScalars.removeLast(excess) }
+            isCut = isLong || excess > 0
             // A joiner at the cut would pull in what follows.
-            while scalars.last == "\u{200D}" { scalars.removeLast() }
-            result.unicodeScalars.append(contentsOf: scalars)
+            while isCut, result.unicodeScalars.last == "\u{200D}" { result.unicodeScalars.removeLast() }
         }
+        return result
     }
 
     /// Nil for what has nothing but space, marks without a letter and invisible characters.

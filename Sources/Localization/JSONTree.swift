@@ -7,7 +7,14 @@ indirect enum JSONTree: Decodable {
     case bool
     case null
 
+    /// No file of ours is deeper; what is further in belongs to a value that is wrong itself, and is not looked at.
+    private static let deepest = 8
+
     init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count <= Self.deepest else {
+            self = .null
+            return
+        }
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
             self = .string(text)

@@ -129,7 +129,8 @@ private struct LanguageFileReader {
         } catch {
             switch error {
             case .unknownPlaceholder(let name):
-                self.note(path, "has the unknown placeholder {\(name)}", "only {actor} and {categories} exist")
+                self.note(
+                    path, "has the unknown placeholder {\(Self.shown(name))}", "only {actor} and {categories} exist")
             case .loneBrace:
                 self.note(path, "has a brace without its partner", "only {actor} and {categories} stand in braces")
             }
@@ -150,7 +151,8 @@ private struct LanguageFileReader {
         let prefix = path.isEmpty ? "" : "\(path)."
         for key in members.keys.sorted() where !keys.contains(key) && !optional.contains(key) {
             let known = (keys + optional).joined(separator: ", ")
-            self.note(prefix + key, "is not known", "remove it or correct its spelling; known here: \(known)")
+            self.note(
+                prefix + Self.shown(key), "is not known", "remove it or correct its spelling; known here: \(known)")
         }
         return members
     }
@@ -168,6 +170,14 @@ private struct LanguageFileReader {
             return nil
         }
         return text
+    }
+
+    /// A key of the file in a message: on one line, and not endless.
+    private static func shown(_ key: String) -> String {
+        // Cleaned between braces, so that space at its ends is not lost.
+        let scalars = (DisplayText.title("{\(key)}") ?? "").unicodeScalars.dropFirst().dropLast()
+        let text = String(String(scalars).prefix(DisplayText.longestName))
+        return text.isEmpty && !key.isEmpty ? "(hidden characters)" : text
     }
 
     private mutating func note(_ key: String, _ fault: String, _ fix: String) {

@@ -36,10 +36,11 @@ enum ConnectionString {
     ///
     /// libpq would take the rest of the password for a host, port or database name, and name it in its errors.
     static func checkShape(of text: String) throws(PostgresError) {
-        guard let scheme = text.firstRange(of: "://"), ["postgresql", "postgres"].contains(text[..<scheme.lowerBound])
-        else {
-            return
-        }
+        // Scalar by scalar, as libpq reads bytes: an @ and a mark behind it are one Character.
+        let text = text.unicodeScalars
+        guard let scheme = text.firstRange(of: "://".unicodeScalars),
+            ["postgresql", "postgres"].contains(String(text[..<scheme.lowerBound]))
+        else { return }
         let rest = text[scheme.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let isEndedEarly: Bool
@@ -50,7 +51,7 @@ enum ConnectionString {
             let portsAreNumbers = authority.split(separator: ",").allSatisfy { host in
                 // An address in brackets has colons of its own.
                 let port = host.drop { $0 != "]" }.isEmpty ? host[...] : host.drop { $0 != "]" }
-                return port.drop { $0 != ":" }.dropFirst().allSatisfy(\.isNumber)
+                return port.drop { $0 != ":" }.dropFirst().allSatisfy { ("0"..."9").contains($0) }
             }
             isEndedEarly = path.contains("@") || !portsAreNumbers
         }
@@ -62,7 +63,8 @@ enum ConnectionString {
 
     /// libpq's complaint up to what it quotes, which may be a piece of a password.
     private static func explain(_ complaint: String) -> String {
-        let beginning = String(complaint.prefix { $0 != "\"" })
+        // Scalar by scalar: a quote and the mark behind it are one Character, and not a quote.
+        let beginning = String(complaint.unicodeScalars.prefix { $0 != "\"" })
         return "the connection string cannot be read: \(beginning.trimmed(of: " :\n"))"
     }
 }
@@ -77,7 +79,9 @@ struct Redaction: Sendable {
     }
 
     func callAsFunction(_ message: String) -> String {
-        self.secrets.reduce(message) { $0.replacing($1, with: "…") }
+        // Byte by byte, since a mark behind a secret would make its last letter another Character.
+        let bytes = self.secrets.reduce(Array(message.utf8)) { $0.replacing(Array($1.utf8), with: Array("…".utf8)) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -41,7 +41,8 @@ enum TimestampText {
     static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Date? {
         var reader = Reader(text: text)
         guard let year = reader.number(digits: 4...6), reader.take("-"), let month = reader.number(digits: 2...2),
-            reader.take("-"), let day = reader.number(digits: 2...2), (1...12).contains(month), (1...31).contains(day)
+            reader.take("-"), let day = reader.number(digits: 2...2), year > 0, (1...12).contains(month),
+            (1...31).contains(day)
         else { return nil }
         var seconds = (daysSince1970(year: year, month: month, day: day) - referenceDay) * 86_400
         var fraction = 0.0

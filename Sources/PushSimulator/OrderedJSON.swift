@@ -204,7 +204,9 @@ private struct JSONReader {
         }
         let text = String(decoding: self.bytes[start..<self.position], as: UTF8.self)
         if isWhole, let value = Int(text) { return .integer(value) }
-        return Double(text).map(OrderedJSON.number)
+        // A number beyond Double's range is refused, as Google does.
+        guard let value = Double(text), value.isFinite else { return nil }
+        return .number(value)
     }
 
     private mutating func skipDigits() -> Int {

@@ -312,4 +312,13 @@ private func detail(_ type: String, _ members: String) -> String {
         let answer = HTTPAnswer(status: 200, body: Array("{\"name\":\"n\"}".utf8))
         #expect(FCMOutcome.read(.success(answer), now: Sample.now) == .accepted(providerID: "n"))
     }
+
+    @Test func theNameOfAMessageIsPrintable() {
+        #expect(self.read(200, #"{"name":"p\u0000\n \u202ex/é"}"#) == .accepted(providerID: "p______x/__"))
+        #expect(self.read(200, #"{"name":""}"#) == .accepted(providerID: nil))
+        let endless = "e" + String(repeating: "\u{301}", count: 10_000)
+        #expect(
+            self.read(200, "{\"name\":\"\(endless)\"}")
+                == .accepted(providerID: "e" + String(repeating: "_", count: 199)))
+    }
 }

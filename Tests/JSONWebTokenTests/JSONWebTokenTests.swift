@@ -137,6 +137,21 @@ internal import Testing
         #expect(JSONValue(json: []) == nil)
     }
 
+    /// The decoder needs a second for four kilobytes that are deep enough.
+    @Test func `nesting is limited`() {
+        func nested(_ depth: Int) -> [UInt8] {
+            Array((String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)).utf8)
+        }
+        #expect(JSONValue(json: nested(JSONValue.deepest)) != nil)
+        #expect(JSONValue(json: nested(JSONValue.deepest + 1)) == nil)
+        #expect(JSONValue(json: Array("[1,{\"a\":[2]},[]]".utf8)) != nil)
+        // Brackets in a string, also behind a quote that is escaped, are text.
+        let brackets = "\"" + String(repeating: "[", count: 100) + "\\\"" + String(repeating: "{", count: 100) + "\""
+        #expect(JSONValue(json: Array(brackets.utf8)) != nil)
+        // UTF-16 would be read too, and its brackets not be seen.
+        #expect(JSONValue(json: Array("[1]".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }) == nil)
+    }
+
     private static func part(_ text: String) -> String {
         Base64URL.encode(Array(text.utf8))
     }

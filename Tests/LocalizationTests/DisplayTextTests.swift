@@ -83,4 +83,22 @@ import Testing
             #expect(body.flatMap(DisplayText.body) == body)
         }
     }
+
+    /// What is left of a cut grapheme joins what follows it: a letter that joins the next, or half a Korean syllable.
+    @Test(arguments: [
+        String(repeating: "\u{111C2}", count: 48) + "ab",
+        String(repeating: "\u{1100}", count: 50) + "\u{1161}\u{11A8}\u{1161}x",
+        String(repeating: "\u{D4E}", count: 40) + "x\u{301}y",
+    ])
+    func aCutGraphemeStaysShort(_ text: String) throws {
+        let name = try #require(DisplayText.name(text))
+        #expect(name.allSatisfy { $0.unicodeScalars.count <= DisplayText.longestGrapheme })
+        #expect(DisplayText.name(name) == name)
+    }
+
+    @Test func aCutLeavesNoSpaceAtTheEnd() {
+        let text = "Anna " + String(repeating: "\u{200D}", count: 40)
+        #expect(DisplayText.name(text) == "Anna")
+        #expect(DisplayText.body("\u{A0}" + String(repeating: "\u{200D}", count: 40) + "Anna") == "Anna")
+    }
 }

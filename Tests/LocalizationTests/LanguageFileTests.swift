@@ -152,4 +152,23 @@ import Testing
             #expect(missing.description.contains("PUSH_TEMPLATES"))
         }
     }
+
+    /// A key of the file could break the line it is told on, hide, or fill the screen.
+    @Test(arguments: ["no\nbody", "\u{200B}", "\u{10FFFF}", String(repeating: "x", count: 5000)])
+    func aFaultIsToldOnOneShortLine(_ key: String) throws {
+        let json = try JSONEncoder().encode([key: "\u{202E}"])
+        let error = #expect(throws: LanguageError.self) { try LanguageFile(json: json, file: "en.json") }
+        for problem in try #require(error).problems {
+            #expect(problem.description.count < 400)
+            #expect(DisplayText.title(problem.description) == problem.description)
+        }
+    }
+
+    @Test func deepNestingIsNoWork() throws {
+        let english = try #require(Self.english)
+        let deep = String(repeating: "[", count: 400) + "1" + String(repeating: "]", count: 400)
+        let text = english.replacing("\"nobody\": \"Someone\"", with: "\"nobody\": \(deep)")
+        let error = #expect(throws: LanguageError.self) { try LanguageFile(json: Data(text.utf8), file: "en.json") }
+        #expect(error?.problems.map(\.fault) == ["is a list"])
+    }
 }

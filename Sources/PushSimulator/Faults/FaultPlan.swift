@@ -90,10 +90,10 @@ package struct FaultPlan: Sendable {
     }
 
     private static func checkNames(of value: OrderedJSON, _ known: Set<String>) throws(FaultPlanError) {
-        guard let members = value.members else { throw FaultPlanError("\(value.text) is not an object") }
+        guard let members = value.members else { throw FaultPlanError("\(value.text.prefix(60)) is not an object") }
         if let unknown = members.first(where: { !known.contains($0.name) }) {
             let names = known.sorted().joined(separator: ", ")
-            throw FaultPlanError("\"\(unknown.name)\" is not known here; known are \(names)")
+            throw FaultPlanError("\"\(unknown.name.prefix(60))\" is not known here; known are \(names)")
         }
     }
 }
@@ -103,7 +103,7 @@ package struct FaultPlanError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) {
-        self.description = "the fault plan: " + description
+        self.description = "the fault plan: \(description.prefix(500))"
     }
 }
 
