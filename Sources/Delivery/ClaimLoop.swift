@@ -13,56 +13,71 @@ struct ClaimLoop: Sendable {
     let pipelines: [ProviderEndpoint: EndpointPipeline]
     let session: DatabaseSession
 
-    /// Between two scans after a wake. A transaction that did not notify, because another was just doing so, commits
-    /// within this time or is found by the poll.
-    private static let pauseBetweenScans = Duration.milliseconds(60)
+    let wake: WakeSignal
+
+    /// How long after a scan that found nothing there is another. A transaction that did not notify, because another was
+    /// just doing so, commits within this time or is found by the poll.
+    private static let echo = Duration.milliseconds(60)
+
+    /// While the outbox is full, what waits is looked at this often.
+    private static let waitingInterval = Duration.milliseconds(250)
 
     /// Runs until the wakes end, then until every open batch is finished or given back.
-    func run(wakes: AsyncStream<Void>) async {
+    ///
+    /// After a wake the outbox is scanned until it is empty, and soon after once more: the echo is a wake like any other,
+    /// so that a row that comes meanwhile does not wait for it.
+    func run() async {
         await withDiscardingTaskGroup { group in
             let slots = InFlightWindow(capacity: self.context.settings.claimsAhead)
-            for await _ in wakes {
-                await self.drainOutbox(slots: slots) { work in
+            var quietScans = 0
+            for await _ in self.wake.wakes {
+                let found = await self.drainOutbox(slots: slots) { work in
                     group.addTask { await work() }
+                }
+                quietScans = found ? 0 : quietScans + 1
+                guard quietScans < 2 else { continue }
+                group.addTask {
+                    try? await Task.sleep(for: Self.echo)
+                    self.wake.wake()
                 }
             }
         }
     }
 
-    /// Scans until two scans in a row found nothing.
+    /// Scans until a scan found nothing; whether any found something.
     ///
     /// A slot is taken for each claim and given back when all of it is on its way or put aside, so that the worker
     /// holds little that is not being sent.
     private func drainOutbox(
         slots: InFlightWindow, start: (sending @escaping @Sendable () async -> Void) -> Void
-    ) async {
-        var emptyScans = 0
+    ) async -> Bool {
+        var hasFound = false
+        var waitingSeenAt: ContinuousClock.Instant?
         var backOff = BackOff()
-        while emptyScans < 2, !self.context.isStopping {
+        while !self.context.isStopping {
             guard self.context.recorder.backlog < self.context.settings.largestBacklog else {
-                try? await Task.sleep(for: Self.pauseBetweenScans)
+                try? await Task.sleep(for: Self.echo)
                 continue
             }
-            guard await slots.take(upTo: 1) > 0 else { return }
+            guard await slots.take(upTo: 1) > 0 else { break }
             do {
-                let claimed = try await self.claim()
+                let claimed = try await self.claim(waitingSeenAt: &waitingSeenAt)
                 backOff.reset()
                 if claimed.isEmpty {
                     slots.give(back: 1)
                     // Only repeated rows: what is new stands behind them.
                     guard claimed.taken == 0 else { continue }
-                    emptyScans += 1
-                    if emptyScans < 2 { try? await Task.sleep(for: Self.pauseBetweenScans) }
-                } else {
-                    emptyScans = 0
-                    start { await self.process(claimed, handedOver: { slots.give(back: 1) }) }
+                    break
                 }
+                hasFound = true
+                start { await self.process(claimed, handedOver: { slots.give(back: 1) }) }
             } catch {
                 slots.give(back: 1)
                 self.context.log.warning("claiming failed, trying again", ["error": "\(error)"])
                 try? await Task.sleep(for: backOff.next())
             }
         }
+        return hasFound
     }
 
     private struct Claimed: Sendable {
@@ -75,7 +90,7 @@ struct ClaimLoop: Sendable {
     }
 
     /// One scan of the outbox and of what waits.
-    private func claim() async throws -> Claimed {
+    private func claim(waitingSeenAt: inout ContinuousClock.Instant?) async throws -> Claimed {
         let settings = self.context.settings
         var claimed = Claimed(readAt: .now)
         let outbox = OutboxClaim(source: settings.source, limit: settings.batchSize, lease: settings.lease)
@@ -86,6 +101,10 @@ struct ClaimLoop: Sendable {
 
         let waiting = WaitingClaim(lease: settings.lease)
         let asked = ContinuousClock.now
+        if let seen = waitingSeenAt, claimed.taken > 0, seen.duration(to: asked) < Self.waitingInterval {
+            return claimed
+        }
+        waitingSeenAt = asked
         var limits: [ProviderEndpoint: Int] = [:]
         for endpoint in self.pipelines.keys where self.context.pauses.remaining(endpoint) == nil {
             // After a pause a single delivery is the probe.
@@ -125,6 +144,7 @@ struct ClaimLoop: Sendable {
             guard let lease = item.waitingLease else { continue }
             end.snoozed.append(SnoozeEntry(lease: lease, wait: .zero))
         }
+        claimed.batch.map { self.context.held.ending($0.lease) }
         self.context.recorder.add(end)
         self.context.held.unlease(claimed.due)
     }

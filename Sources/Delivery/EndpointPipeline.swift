@@ -27,9 +27,12 @@ struct EndpointPipeline: Sendable {
     /// - Returns: what was not sent because the worker stops; everything else has been given to the recorder.
     func deliver(_ items: [PendingDelivery], handedOver: () -> Void) async -> [PendingDelivery] {
         var rest = items[...]
+        // Given back with the rest: where the lease is only over by our own clock, they are still ours to give.
+        var lost: [PendingDelivery] = []
         return await withTaskGroup(of: [PendingDelivery].self) { group in
             while !rest.isEmpty {
                 // What is under a lost lease is another worker's by now.
+                lost += rest.filter { !self.context.held.allows($0) }
                 rest = rest.filter { self.context.held.allows($0) }[...]
                 if rest.isEmpty { break }
                 if let remaining = self.context.pauses.remaining(self.endpoint) {
@@ -52,7 +55,7 @@ struct EndpointPipeline: Sendable {
                 if isProbe, let unsent = await group.next() { rest = unsent + rest }
             }
             handedOver()
-            var unsent = Array(rest)
+            var unsent = lost + rest
             for await more in group { unsent += more }
             return unsent
         }

@@ -10,6 +10,8 @@ import struct FoundationEssentials.UUID
 final class HeldLeases: Sendable {
     private struct State {
         var batches: [BatchLease: ContinuousClock.Instant] = [:]
+        /// Those whose end is being written.
+        var ending: Set<BatchLease> = []
         var waiting: [WaitingLease: ContinuousClock.Instant] = [:]
     }
 
@@ -25,9 +27,15 @@ final class HeldLeases: Sendable {
         self.state.withLock { $0.batches[batch] = asked + self.lease }
     }
 
+    /// Its end is on the way to the database; it is extended until that is written.
+    func ending(_ batch: BatchLease) {
+        self.state.withLock { _ = $0.ending.insert(batch) }
+    }
+
     func close(_ batches: [BatchLease]) {
         self.state.withLock { state in
             for batch in batches { state.batches[batch] = nil }
+            state.ending.subtract(batches)
         }
     }
 
@@ -58,8 +66,12 @@ final class HeldLeases: Sendable {
         self.state.withLock { state in
             var lost = 0
             for batch in asked.batches where state.batches[batch] != nil {
-                state.batches[batch] = batches.contains(batch.id) ? time + self.lease : nil
-                if state.batches[batch] == nil { lost += 1 }
+                if batches.contains(batch.id) {
+                    state.batches[batch] = time + self.lease
+                } else if !state.ending.contains(batch) {
+                    state.batches[batch] = nil
+                    lost += 1
+                }
             }
             for lease in asked.waiting where state.waiting[lease] != nil {
                 state.waiting[lease] = waiting.contains(lease.token) ? time + self.lease : nil

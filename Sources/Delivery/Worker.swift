@@ -103,7 +103,8 @@ package final class Worker: Sendable {
             context: context, session: upkeepSession, wake: self.wake, name: self.name, version: self.version,
             isListening: isListening)
         let writer = RecordWriter(context: context, session: recordSession, wake: self.wake)
-        let claims = ClaimLoop(context: context, pipelines: self.pipelines(context), session: claimSession)
+        let claims = ClaimLoop(
+            context: context, pipelines: self.pipelines(context), session: claimSession, wake: self.wake)
         self.log.notice(
             "worker started",
             [
@@ -117,7 +118,7 @@ package final class Worker: Sendable {
             background.addTask { await self.tick(isListening) }
             await withTaskGroup(of: Void.self) { recording in
                 recording.addTask { await context.recorder.run(write: writer.write) }
-                await self.runUntilDrained { await claims.run(wakes: self.wake.wakes) }
+                await self.runUntilDrained { await claims.run() }
                 context.recorder.finish()
             }
             background.cancelAll()
