@@ -15,6 +15,8 @@ internal import struct FoundationEssentials.UUID
     private struct Plan: Decodable {
         var type: String
         var relation: String?
+        /// What an index is asked for; without it an index scan reads the whole table too.
+        var condition: String?
         /// `InitPlan` for a CTE: it hangs on whatever node is the first to have it, and is no input of that.
         var relationship: String?
         var plans: [Plan]?
@@ -22,6 +24,7 @@ internal import struct FoundationEssentials.UUID
         enum CodingKeys: String, CodingKey {
             case type = "Node Type"
             case relation = "Relation Name"
+            case condition = "Index Cond"
             case relationship = "Parent Relationship"
             case plans = "Plans"
         }
@@ -50,7 +53,9 @@ internal import struct FoundationEssentials.UUID
     private static func expectIndexes(_ plan: Plan, _ what: String) {
         for node in plan.all {
             if let relation = node.relation, Self.grows(relation) {
-                #expect(node.type != "Seq Scan", "\(what) scans all of \(relation)")
+                // The outbox is read in order up to the limit.
+                let isByIndex = node.type.hasPrefix("Index") && (node.condition != nil || relation == "outbox")
+                #expect(isByIndex || !node.type.hasSuffix("Scan"), "\(what) scans all of \(relation)")
             }
             if node.type == "Sort" || node.type == "Incremental Sort" {
                 #expect(!node.inputs.contains { $0 == "outbox" || $0 == "waiting" }, "\(what) sorts \(node.inputs)")
@@ -81,13 +86,13 @@ internal import struct FoundationEssentials.UUID
         )
     }
 
-    /// 100,000 accounts with three notifications and one or two phones each; all of it in the outbox, 20,000 deliveries
-    /// waiting, and 100,000 decisions of earlier ones.
+    /// 30,000 accounts with three notifications and one or two phones each; all of it in the outbox, 10,000 deliveries
+    /// waiting, and 30,000 decisions of earlier ones: enough for every wrong plan to look good to the planner.
     private static func fill(_ queue: QueueDatabase) async throws {
         try await queue.owner.run(
             script: """
                 set session_replication_role = replica;
-                insert into accounts (id) select gen_random_uuid() from generate_series(1, 100000);
+                insert into accounts (id) select gen_random_uuid() from generate_series(1, 30000);
                 insert into devices (account_id, platform, push_token)
                 select a.id, case when i = 1 then 'ios' else 'android' end, md5(a.id::text || i)
                 from (select id, row_number() over () as n from accounts) a, generate_series(1, 2) i
@@ -104,13 +109,13 @@ internal import struct FoundationEssentials.UUID
                 insert into push.attempts
                     (delivery_id, notification_id, device_id, account_id, platform, kind, number, state, outcome, worker_id)
                 select gen_random_uuid(), id, id, account_id, 'ios', 'system', 1, 'accepted', 'accepted', id
-                from notifications limit 100000;
+                from notifications limit 30000;
                 insert into push.waiting (delivery_id, notification_id, device_id, account_id, platform, kind, endpoint,
                     attempts, reason, expires_at, scheduled_at)
                 select gen_random_uuid(), gen_random_uuid(), id, account_id, platform, 'system',
                     case when random() < 0.5 then 'apns:production' else 'fcm' end, 1, 'x', now() + interval '1 day',
                     now() - random() * interval '1 hour'
-                from devices limit 20000;
+                from devices limit 10000;
                 set session_replication_role = origin;
                 """, deadline: .seconds(120))
     }
