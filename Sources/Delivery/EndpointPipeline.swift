@@ -69,11 +69,12 @@ struct EndpointPipeline: Sendable {
         var open = Set(checked.ready.indices)
         await self.sender.send(checked.ready.compactMap(\.delivery)) { results in
             var record = QueueRecord()
+            let openBefore = open.count
             for result in results where open.remove(result.index) != nil {
                 record.append(self.context.resolve(checked.ready[result.index], result, at: self.endpoint))
             }
             self.context.recorder.add(record)
-            self.window.give(back: results.count)
+            self.window.give(back: openBefore - open.count)
         }
         // Only a cancelled send leaves any: what became of them is not known, they are sent again with the same ids.
         self.window.give(back: open.count)

@@ -51,7 +51,8 @@ package final class InFlightWindow: Sendable {
         }
     }
 
-    /// The same with a limit; nil when no permit came free within it.
+    /// The same with a limit; nil when no permit came free within it. A cancelled task gets 0 here too: it has not learnt
+    /// that nothing came free.
     package func take(upTo most: Int, within limit: Duration) async -> Int? {
         let atOnce = self.state.withLock { state in state.isClosed ? 0 : Self.grant(upTo: most, &state) }
         if let atOnce { return atOnce }
@@ -66,7 +67,7 @@ package final class InFlightWindow: Sendable {
                 group.cancelAll()
                 // A permit may have been granted just as the limit passed.
                 if let late = await group.next() ?? nil, late > 0 { return late }
-                return nil
+                return Task.isCancelled ? 0 : nil
             }
             return first
         }
@@ -107,4 +108,7 @@ package final class InFlightWindow: Sendable {
 
     /// Permits that are out.
     package var inUse: Int { self.state.withLock { self.capacity - $0.free } }
+
+    /// Callers that wait for one.
+    package var waiting: Int { self.state.withLock(\.waiters.count) }
 }

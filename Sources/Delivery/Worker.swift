@@ -91,7 +91,7 @@ package final class Worker: Sendable {
             recorder: self.recorder, pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
             held: HeldLeases(lease: self.settings.lease),
             facts: upkeepSession, log: self.log, stopping: self.stopping)
-        let claimSession = DatabaseSession(self.claimConfiguration(configuration)) { connection in
+        let claimSession = DatabaseSession(configuration) { connection in
             // The lock says, as long as this session lives, that our batches are in good hands.
             guard let lockKey else { return }
             _ = try await connection.query(LeaseKeeping(lease: self.settings.lease).lock(key: lockKey))
@@ -181,14 +181,10 @@ package final class Worker: Sendable {
         ("idle_in_transaction_session_timeout", "10s"), ("jit", "off"),
         // A statement whose answer nobody waits for any more is ended by the server.
         ("client_connection_check_interval", "2s"),
+        // Plans by index whatever the statistics say: from when a table was empty, or from before the day's partition had
+        // rows, they would have each claim sort the outbox, and each record and recheck scan a whole table.
+        ("enable_sort", "off"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
     ]
-
-    /// For claims: with statistics from when the tables were empty, the planner would sort the whole outbox.
-    private func claimConfiguration(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
-        var configuration = configuration
-        configuration.settings += [("enable_sort", "off"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off")]
-        return configuration
-    }
 
     /// Waits for the database, if it is not up yet, and checks that its schema is ours.
     private func requireSchema(on session: DatabaseSession) async throws {

@@ -11,6 +11,9 @@ enum FactsQuery {
     /// Follows a CTE `wanted (ordinal, notification_id, lane, origin, prior_decision, plans, comes_twice)`, where `plans`
     /// asks for what only the planner needs and `comes_twice` for what was done about the notification before.
     ///
+    /// `offset 0` keeps the planner from turning a look-up for each row into a join, for which statistics from when a
+    /// table was empty would have it read all of that table.
+    ///
     /// At a million rows: notifications and accounts by primary key; the unread count once per account by
     /// `(account_id) where read_at is null and ignored_at is null`; the earlier unread one by
     /// `(account_id, kind, connection_id) where read_at is null`; devices by `(account_id)`.
@@ -38,7 +41,9 @@ enum FactsQuery {
                     select p.device_id from push.waiting p where p.notification_id = w.notification_id
                 ) end as settled
             from wanted w
-            left join \(source.identifier).notifications n on n.id = w.notification_id
+            left join lateral (
+                select * from \(source.identifier).notifications where id = w.notification_id offset 0
+            ) n on true
             left join push.kinds k on k.name = n.kind
         ), unread as materialized (
             select s.account_id, c.unread_count
@@ -56,10 +61,16 @@ enum FactsQuery {
             r.settled, d.id, d.platform, d.push_token, coalesce(d.push_target, 'token'), coalesce(d.locale, ''),
             coalesce(d.apns_environment, 'production'), \(Self.moment("d.push_token_updated_at"))\(extraColumns)
         from \(leading)
-        left join \(source.identifier).accounts a on a.id = r.account_id
+        left join lateral (
+            select * from \(source.identifier).accounts where id = r.account_id offset 0
+        ) a on true
         left join unread u on u.account_id = r.account_id
-        left join \(source.identifier).devices d on d.account_id = r.account_id and d.push_token is not null
-            and d.push_token_invalidated_at is null and d.platform in ('ios', 'android')
+        left join lateral (
+            select * from \(source.identifier).devices
+            where account_id = r.account_id and push_token is not null and push_token_invalidated_at is null
+                and platform in ('ios', 'android')
+            offset 0
+        ) d on true
         order by r.ordinal
         """
     }

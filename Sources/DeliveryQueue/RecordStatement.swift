@@ -5,7 +5,8 @@ package import struct FoundationEssentials.UUID
 
 /// Writes a ``QueueRecord`` in one statement, so that a batch is closed in the same transaction in which the last of
 /// its outcomes is stored. Counters count the rows that were really written. Devices are locked in the order of their
-/// ids: two workers may find the same phones dead at once.
+/// ids: two workers may find the same phones dead at once. `offset 0` keeps a look-up for each row what it is: as a join it
+/// would read all of a day's partition while the statistics say that there is nothing in it.
 package struct RecordStatement: Sendable {
     package var source: SourceSchema
     package var workerID: UUID
@@ -38,7 +39,7 @@ package struct RecordStatement: Sendable {
                     \(decisions.map(\.origin.rawValue))::text[], \(decisions.map { Self.array($0.deliveryIDs) })::text[],
                     \(decisions.map { Self.array($0.deviceIDs) })::text[]
                 ) as d (notification_id, account_id, kind, decision, origin, deliveries, devices)
-                where not exists (select from push.fanouts f where f.notification_id = d.notification_id)
+                where not exists (select from push.fanouts f where f.notification_id = d.notification_id offset 0)
                 returning kind, decision
             ), attempted as (
                 insert into push.attempts
@@ -61,6 +62,7 @@ package struct RecordStatement: Sendable {
                     where t.delivery_id = a.delivery_id and t.number = a.number and t.state = a.state
                         and t.outcome = a.outcome and t.milliseconds is not distinct from a.milliseconds
                         and t.worker_id = \(self.workerID)::uuid
+                    offset 0
                 )
                 returning platform, outcome, state
             ), parked as (
@@ -79,7 +81,7 @@ package struct RecordStatement: Sendable {
                 ) as p (delivery_id, notification_id, device_id, account_id, platform, kind, endpoint, attempts, reason,
                     expires_at, wait)
                 where not exists (
-                    select from push.attempts t where t.delivery_id = p.delivery_id and t.state = 'accepted'
+                    select from push.attempts t where t.delivery_id = p.delivery_id and t.state = 'accepted' offset 0
                 )
                 on conflict (delivery_id) do update set
                     endpoint = excluded.endpoint, attempts = excluded.attempts, reason = excluded.reason,

@@ -20,6 +20,11 @@ struct QueueCalls: Sendable {
         self.connection = try await queue.connectWorker(settings: settings + [("jit", "off")])
     }
 
+    init(connection: PostgresConnection, source: SourceSchema) {
+        self.connection = connection
+        self.source = source
+    }
+
     func claim(_ limit: Int = 500) async throws -> ClaimedBatch? {
         let claim = OutboxClaim(source: self.source, limit: limit, lease: self.lease)
         return try claim.decode(try await self.connection.query(claim.query(worker: self.worker)))

@@ -1,0 +1,55 @@
+internal import Delivery
+internal import DeliveryQueue
+internal import Fanout
+internal import PushModel
+
+internal import struct FoundationEssentials.Date
+internal import struct FoundationEssentials.UUID
+
+/// Deliveries for tests.
+enum Make {
+    static let now = Date(timeIntervalSince1970: 1_790_000_000)
+
+    static func delivery(
+        _ platform: Platform = .ios, environment: APNSEnvironment = .production, expiresIn seconds: Double = 86_400
+    ) throws -> Delivery {
+        let token = "00112233445566778899aabbccddeeff"
+        let notification = Notification(
+            id: UUID(), accountID: UUID(), kindName: "invitation_received", createdAt: Self.now)
+        let device = Device(
+            id: UUID(), platform: platform, pushToken: token.uppercased(), apnsEnvironment: environment,
+            pushTokenUpdatedAt: Self.now)
+        return Delivery(
+            id: DeliveryID.make(notification: notification.id, device: device.id), notification: notification,
+            kind: .invitationReceived, device: device,
+            token: try DeviceToken(stored: token, platform: platform), badge: 1,
+            expiresAt: Self.now.addingTimeInterval(seconds))
+    }
+
+    /// A first try.
+    static func first(
+        _ platform: Platform = .ios, environment: APNSEnvironment = .production, expiresIn seconds: Double = 86_400
+    ) throws -> PendingDelivery {
+        PendingDelivery(
+            try self.delivery(platform, environment: environment, expiresIn: seconds), readAt: .now)
+    }
+
+    /// One that waited.
+    static func retry(
+        _ platform: Platform = .ios, environment: APNSEnvironment = .production, at endpoint: ProviderEndpoint? = nil,
+        attempts: Int = 1, waitedFor reason: String = "status_503", expiresIn seconds: Double = 86_400
+    ) throws -> PendingDelivery {
+        let delivery = try self.delivery(platform, environment: environment, expiresIn: seconds)
+        var item = PendingDelivery(delivery, readAt: .now)
+        if let endpoint { item.endpoint = endpoint }
+        item.attempts = attempts
+        item.waitedFor = reason
+        item.waitingLease = UUID()
+        return item
+    }
+}
+
+/// The least jitter there is. Not 0: `random(in:)` draws again for as long as it gets that.
+struct NoJitter: RandomNumberGenerator {
+    mutating func next() -> UInt64 { 1 }
+}
