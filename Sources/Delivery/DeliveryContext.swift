@@ -16,6 +16,7 @@ struct DeliveryContext: Sendable {
     let recorder: Recorder
     let pauses: EndpointPauses
     let pruneGuard: PruneGuard
+    let breakers: EndpointBreakers
     let held: HeldLeases
     let facts: DatabaseSession
     let log: Log
@@ -24,14 +25,14 @@ struct DeliveryContext: Sendable {
     var isStopping: Bool { self.stopping.withLock { $0 } || Task.isCancelled }
 
     /// Decides about every claimed notification: what to write at once, and what to send.
-    func plan(_ batch: [NotificationFacts], readAt: ContinuousClock.Instant) -> (QueueRecord, [PendingDelivery]) {
+    func plan(_ batch: ClaimedBatch, readAt: ContinuousClock.Instant) -> (QueueRecord, [PendingDelivery]) {
         var record = QueueRecord()
         var items: [PendingDelivery] = []
         let now = Date()
-        for facts in batch {
+        for facts in batch.facts {
             let plan = self.planner.plan(facts, now: now)
             record.append(plan: plan, of: facts)
-            items += plan.deliveries.map { PendingDelivery($0, readAt: readAt) }
+            items += plan.deliveries.map { PendingDelivery($0, batch: batch.lease, readAt: readAt) }
         }
         return (record, items)
     }
@@ -41,9 +42,14 @@ struct DeliveryContext: Sendable {
         var generator = SystemRandomNumberGenerator()
         // A token refused by both APNs environments is judged where it belongs: the other one may accept nothing ever.
         let home = item.delivery.map { ProviderEndpoint(device: $0.device) } ?? endpoint
-        let record = self.resolution.resolve(
+        var record = self.resolution.resolve(
             item, result, at: endpoint, now: Date(), mayMarkDead: { self.pruneGuard.mayMark(at: home) },
             using: &generator)
+        // Answers to what was sent before a rest began say nothing new.
+        if self.pauses.remaining(endpoint) == nil, let rest = self.breakers.note(result.outcome, at: endpoint) {
+            record.pauses.append(
+                PauseEntry(endpoint: endpoint, duration: rest.duration, reason: rest.reason, fix: rest.fix))
+        }
         for pause in record.pauses {
             if self.pauses.remaining(pause.endpoint) == nil {
                 self.log.error(

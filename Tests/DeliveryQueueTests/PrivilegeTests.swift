@@ -42,7 +42,7 @@ internal import Testing
         }
     }
 
-    @Test func `an operator's role may write a message and nothing else`() async throws {
+    @Test func `an operator's role may write a message and look into the queue, and nothing else`() async throws {
         try await QueueDatabase.withOwn { queue in
             let account = try await queue.account()
             let role = try await queue.database.server.createRole(options: "login in role push_operator")
@@ -51,10 +51,11 @@ internal import Testing
                 "insert into notifications (id, account_id, kind, title, body) select gen_random_uuid(), id, 'system', 't', 'b' from accounts"
             )
             #expect(try await queue.number("select count(*) from push.outbox") == 1)
+            try await session.query("select * from push.deliveries")
             for statement in [
                 "select * from notifications", "select notify_invitations from accounts", "select * from devices",
                 "insert into notifications (account_id, kind, read_at) values ('\(account)', 'system', now())",
-                "delete from push.outbox", "select * from push.attempts", "update accounts set id = id",
+                "delete from push.outbox", "update push.providers set paused_until = null", "update accounts set id = id",
             ] {
                 let error = await #expect(throws: PostgresError.self) {
                     try await session.query(PostgresQuery(unescaped: statement))
@@ -71,7 +72,7 @@ internal import Testing
                 """
                 select c.relname from pg_class c, lateral aclexplode(c.relacl) a
                 where c.relnamespace = 'push'::regnamespace
-                    and a.grantee not in (c.relowner, 'push_worker'::regrole::oid)
+                    and a.grantee not in (c.relowner, 'push_worker'::regrole::oid, 'push_operator'::regrole::oid)
                 """)
             #expect(try open.map { try $0.text(0) } == [])
             #expect(

@@ -31,7 +31,7 @@ enum Make {
         _ platform: Platform = .ios, environment: APNSEnvironment = .production, expiresIn seconds: Double = 86_400
     ) throws -> PendingDelivery {
         PendingDelivery(
-            try self.delivery(platform, environment: environment, expiresIn: seconds), readAt: .now)
+            try self.delivery(platform, environment: environment, expiresIn: seconds), batch: nil, readAt: .now)
     }
 
     /// One that waited.
@@ -40,11 +40,11 @@ enum Make {
         attempts: Int = 1, waitedFor reason: String = "status_503", expiresIn seconds: Double = 86_400
     ) throws -> PendingDelivery {
         let delivery = try self.delivery(platform, environment: environment, expiresIn: seconds)
-        var item = PendingDelivery(delivery, readAt: .now)
+        var item = PendingDelivery(delivery, batch: nil, readAt: .now)
         if let endpoint { item.endpoint = endpoint }
         item.attempts = attempts
         item.waitedFor = reason
-        item.waitingLease = UUID()
+        item.waitingLease = WaitingLease(deliveryID: delivery.id, token: UUID())
         return item
     }
 }
