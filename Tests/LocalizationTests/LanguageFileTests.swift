@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func deepNestingIsNoWork() throws {
+    @Test func aDeepValueIsToldLikeAnyOther() throws {
         let english = try #require(Self.english)
         let deep = String(repeating: "[", count: 400) + "1" + String(repeating: "]", count: 400)
         let text = english.replacing("\"nobody\": \"Someone\"", with: "\"nobody\": \(deep)")
