@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Postgres
+import PushModel
 import TestSupport
 
 /// What became of a run of ``Chaos``: the counts, and what did not hold.

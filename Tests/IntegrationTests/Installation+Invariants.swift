@@ -91,7 +91,7 @@ extension Installation {
 
     private static func withoutBadge(_ body: String) -> String {
         guard let start = body.firstRange(of: "\"badge\":") else { return body }
-        return body[..<start.upperBound] + body[start.upperBound...].drop { $0.isNumber }
+        return String(body[..<start.upperBound] + body[start.upperBound...].drop { $0.isNumber })
     }
 
     // MARK: - I3: no wrong state

@@ -4,6 +4,7 @@ import Postgres
 import PushModel
 import PushSimulator
 import TestSupport
+import Testing
 
 /// All of it, as an operator would have it: a database with the reference schema, the simulator, and workers as
 /// processes that run as a role with the worker's rights and no others.
@@ -116,11 +117,14 @@ final class Installation: Sendable {
     }
 
     /// Stops a worker as its service manager would, checks what must always hold, and removes the installation.
-    func stop(_ worker: ChildProcess, _ expectations: Expectations = Expectations()) async throws {
+    func stop(
+        _ worker: ChildProcess, _ expectations: Expectations = Expectations(),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         worker.signal(15)
         let exit = try await worker.waitForExit(within: .seconds(30))
         guard exit == .code(0) else { throw NotInTime("the worker ended with \(exit): \(worker.text(.error))") }
-        try await self.checkInvariants(expectations)
+        try await self.checkInvariants(expectations, sourceLocation: sourceLocation)
         try await self.remove()
     }
 
