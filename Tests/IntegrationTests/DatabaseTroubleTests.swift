@@ -8,11 +8,13 @@ import Testing
 
 /// The way to the database, and the database itself, as they fail.
 @Suite(.serialized) struct DatabaseTroubleTests {
+    /// By their last statement: LISTEN, or the proof of life that follows it.
     private static func listeners(_ installation: Installation) async throws -> [Int] {
         try await installation.admin.query(
             """
             select pid from pg_stat_activity
-            where datname = current_database() and query ilike 'listen %push_outbox%' and pid <> pg_backend_pid()
+            where datname = current_database() and pid <> pg_backend_pid() and (
+                query ilike 'listen %push_outbox%' or query ilike 'select current_setting(''transaction_read_only'')%')
             """
         ).map { row in try row.int(0) }
     }
