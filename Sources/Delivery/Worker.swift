@@ -75,6 +75,7 @@ package final class Worker: Sendable {
     package func run() async throws {
         var configuration = self.database
         configuration.settings += Self.sessionSettings
+        configuration.queryDeadline = Self.answerLimit
         let upkeepSession = DatabaseSession(configuration)
         let recordSession = DatabaseSession(configuration)
         try await self.requireSchema(on: upkeepSession)
@@ -175,6 +176,9 @@ package final class Worker: Sendable {
         return pipelines
     }
 
+    /// The server ends a statement after 10 s; an answer that is not there soon after is swallowed by the network.
+    private static let answerLimit = Duration.seconds(13)
+
     /// For every session. Serializable or repeatable read would make most claims fail.
     private static let sessionSettings: [(name: String, value: String)] = [
         ("default_transaction_isolation", "read committed"), ("statement_timeout", "10s"), ("lock_timeout", "2s"),
@@ -217,21 +221,29 @@ package final class Worker: Sendable {
         }
     }
 
-    /// Whether sessions last, so that LISTEN and advisory locks work: found by a NOTIFY from another connection.
+    /// Whether sessions last, so that LISTEN and advisory locks work: found by a NOTIFY from another connection. A
+    /// database that is away for a moment says nothing about that: the test is made again.
     private func sessionsLast(_ configuration: PostgresConfiguration, prober: DatabaseSession) async -> Bool {
-        do {
-            let connection = try await PostgresConnection.connect(configuration)
-            let arrives = try await OutboxListener.notificationsArrive(on: connection, prober: prober)
-            await connection.close()
-            if !arrives {
-                self.log.warning(
-                    "LISTEN is accepted but no notification arrives: the database is behind a transaction pooler",
-                    ["effect": "polling", "fix": "point DATABASE_URL at a direct or session-mode connection"])
+        var backOff = BackOff()
+        while !self.stopping.withLock({ $0 }) {
+            do {
+                let connection = try await PostgresConnection.connect(configuration)
+                let arrives = try await OutboxListener.notificationsArrive(on: connection, prober: prober)
+                await connection.close()
+                if !arrives {
+                    self.log.warning(
+                        "LISTEN is accepted but no notification arrives: the database is behind a transaction pooler",
+                        ["effect": "polling", "fix": "point DATABASE_URL at a direct or session-mode connection"])
+                }
+                return arrives
+            } catch let error as PostgresError where error.isRetryable {
+                self.log.warning("waiting for the database", ["error": "\(error)"])
+                try? await Task.sleep(for: backOff.next())
+            } catch {
+                self.log.warning("the LISTEN self-test failed", ["error": "\(error)", "effect": "polling"])
+                return false
             }
-            return arrives
-        } catch {
-            self.log.warning("the LISTEN self-test failed", ["error": "\(error)", "effect": "polling"])
-            return false
         }
+        return false
     }
 }

@@ -4,6 +4,7 @@ import Postgres
 import PushModel
 import PushSimulator
 import TestSupport
+import Testing
 
 /// All of it, as an operator would have it: a database with the reference schema, the simulator, and workers as
 /// processes that run as a role with the worker's rights and no others.
@@ -51,6 +52,13 @@ final class Installation: Sendable {
         self.directory = directory
     }
 
+    /// The same with a new connection of the test's own, after the server was restarted.
+    func reconnected() async throws -> Installation {
+        await self.admin.close()
+        return Installation(
+            self.database, self.simulator, try await self.database.connect(), self.workerRole, self.directory)
+    }
+
     /// Ends it all. Workers are the test's to stop.
     func remove() async throws {
         await self.simulator.stop()
@@ -64,6 +72,27 @@ final class Installation: Sendable {
     }
 
     // MARK: - Workers
+
+    /// Where the database's server listens, for a proxy or a pooler in front of it.
+    func databaseSocket() async throws -> (directory: String, path: String) {
+        let row = try self.found(
+            try await self.admin.query(
+                "select split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port')"
+            ).first)
+        let directory = try row.text(0)
+        return (directory, "\(directory)/.s.PGSQL.\(try row.text(1))")
+    }
+
+    /// A proxy in front of the database, and what makes a worker or a command go through it.
+    func databaseProxy() async throws -> (proxy: TCPProxy, environment: [String: String]) {
+        let proxy = try TCPProxy(to: .socket(path: try await self.databaseSocket().path))
+        return (proxy, ["DATABASE_URL": self.databaseURL(port: proxy.port)])
+    }
+
+    /// The worker's way to the database through what listens on a port of 127.0.0.1.
+    func databaseURL(port: Int) -> String {
+        "postgresql://\(self.workerRole)@127.0.0.1:\(port)/\(self.database.name)"
+    }
 
     /// What a worker or a command needs to know.
     func environment(_ others: [String: String] = [:]) -> [String: String] {
@@ -87,11 +116,15 @@ final class Installation: Sendable {
         return worker
     }
 
-    /// Stops a worker as its service manager would, and removes the installation.
-    func stop(_ worker: ChildProcess) async throws {
+    /// Stops a worker as its service manager would, checks what must always hold, and removes the installation.
+    func stop(
+        _ worker: ChildProcess, _ expectations: Expectations = Expectations(),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         worker.signal(15)
         let exit = try await worker.waitForExit(within: .seconds(30))
         guard exit == .code(0) else { throw NotInTime("the worker ended with \(exit): \(worker.text(.error))") }
+        try await self.checkInvariants(expectations, sourceLocation: sourceLocation)
         try await self.remove()
     }
 

@@ -80,7 +80,7 @@ import Testing
         let second = try await installation.startWorker(["PUSH_LEASE": "6s"])
         for id in ids { #expect(try await installation.ends(of: id, count: 1, within: .seconds(30)) == ["accepted"]) }
         try await installation.waitUntilDrained()
-        try await installation.stop(second)
+        try await installation.stop(second, Expectations(unrecordedSends: 40))
     }
 
     @Test func `SIGTERM finishes what is in flight, hands back the rest, and the next worker sends it`() async throws {
@@ -155,7 +155,7 @@ import Testing
                 == 0)
         let next = try await installation.notify(account, kind: "invitation_accepted")
         #expect(try await installation.ends(of: next, count: 1) == ["accepted"])
-        try await installation.stop(worker)
+        try await installation.stop(worker, Expectations(isDrained: false))
     }
 }
 

@@ -69,6 +69,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// How it ended; nil while it runs.
+    package var exit: Exit? { self.state.withLock { $0.exit } }
+
     /// Everything written so far.
     package var lines: [Line] { self.state.withLock { $0.lines } }
 

@@ -1,0 +1,51 @@
+import Locking
+import PushSimulator
+
+import struct FoundationEssentials.Date
+
+/// What the providers saw, by phone and notification: every send of a delivery, however long ago.
+final class ChaosLedger: Sendable {
+    struct Send {
+        var at: Date
+        /// Answered 200, or meant to be, but for a fault that kept the answer back.
+        var isAccepted: Bool
+    }
+
+    struct Entry {
+        /// What the phone goes by. One for all sends of a delivery, or the phone shows it twice.
+        var ids: Set<String> = []
+        var sends: [Send] = []
+        var accepted: Int { self.sends.count { $0.isAccepted } }
+    }
+
+    private let entries = Locked<[String: Entry]>([:])
+
+    func note(_ push: ReceivedPush) {
+        let id = "\(push.identity ?? "") \(push.headers["apns-collapse-id"] ?? "")"
+        let key = push.addressee
+        let send = Send(at: push.at, isAccepted: push.status == 200)
+        self.entries.withLock { entries in
+            entries[key, default: Entry()].ids.insert(id)
+            entries[key, default: Entry()].sends.append(send)
+        }
+    }
+
+    var all: [String: Entry] { self.entries.withLock { $0 } }
+}
+
+/// SplitMix64: the same choices for the same seed.
+struct ChaosRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        self.state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9E37_79B9_7F4A_7C15
+        var value = self.state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
