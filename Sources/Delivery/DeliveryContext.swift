@@ -41,8 +41,8 @@ struct DeliveryContext: Sendable {
     func resolve(_ item: PendingDelivery, _ result: SendResult, at endpoint: ProviderEndpoint) -> QueueRecord {
         var generator = SystemRandomNumberGenerator()
         var record = self.resolution.resolve(
-            item, result, at: endpoint, now: Date(), mayMarkDead: { self.pruneGuard.mayMark(at: endpoint) },
-            using: &generator)
+            item, result, at: endpoint, now: Date(),
+            weigh: { self.pruneGuard.weigh($0, of: item.reference.deviceID, at: $1) }, using: &generator)
         // Answers to what was sent before a rest began say nothing new.
         if self.pauses.remaining(endpoint) == nil, let rest = self.breakers.note(result.outcome, at: endpoint) {
             record.pauses.append(
