@@ -131,8 +131,8 @@ let package = Package(
         tests(
             "DeliveryTests",
             [
-                "Delivery", "PushModel", "Fanout", "HTTPTransport", "APNS", "FCM", "DeliveryQueue", "Postgres",
-                "Observability", "Locking", "TestSupport",
+                "Delivery", "PushModel", "Localization", "Fanout", "HTTPTransport", "APNS", "FCM", "DeliveryQueue",
+                "Postgres", "Observability", "Locking", "Cryptography", "JSONWebToken", "PushSimulator", "TestSupport",
             ]
         ),
         tests("PushSimulatorTests", ["PushSimulator", "HTTPTransport", "JSONWebToken", "Cryptography", "TestSupport"]),

@@ -40,11 +40,9 @@ struct DeliveryContext: Sendable {
     /// What a send's outcome means for the queue, and at once for this worker.
     func resolve(_ item: PendingDelivery, _ result: SendResult, at endpoint: ProviderEndpoint) -> QueueRecord {
         var generator = SystemRandomNumberGenerator()
-        // A token refused by both APNs environments is judged where it belongs: the other one may accept nothing ever.
-        let home = item.delivery.map { ProviderEndpoint(device: $0.device) } ?? endpoint
         var record = self.resolution.resolve(
-            item, result, at: endpoint, now: Date(), mayMarkDead: { self.pruneGuard.mayMark(at: home) },
-            using: &generator)
+            item, result, at: endpoint, now: Date(),
+            weigh: { self.pruneGuard.weigh($0, of: item.reference.deviceID, at: $1) }, using: &generator)
         // Answers to what was sent before a rest began say nothing new.
         if self.pauses.remaining(endpoint) == nil, let rest = self.breakers.note(result.outcome, at: endpoint) {
             record.pauses.append(

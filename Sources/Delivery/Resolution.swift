@@ -19,10 +19,11 @@ package struct Resolution: Sendable {
 
     /// - Parameters:
     ///   - item: what was sent.
-    ///   - mayMarkDead: whether a token refused on doubtful grounds may be marked; asked only then.
+    ///   - weigh: what the refusal of a token at an endpoint is worth; asked once for each that is final.
     package func resolve(
         _ item: PendingDelivery, _ result: SendResult, at endpoint: ProviderEndpoint, now: Date,
-        mayMarkDead: () -> Bool, using generator: inout some RandomNumberGenerator
+        weigh: (PruneGuard.Ground, ProviderEndpoint) -> PruneGuard.Verdict,
+        using generator: inout some RandomNumberGenerator
     ) -> QueueRecord {
         var record = QueueRecord()
         let outcome = Self.judged(result.outcome, after: item.waitedFor)
@@ -41,14 +42,12 @@ package struct Resolution: Sendable {
                         deviceID: device.id, storedToken: device.pushToken ?? "", environment: environment))
             }
         case .deviceDead(let reason, let since):
-            entry.state = .discarded
-            if Self.isCertain(reason) || mayMarkDead() { record.markDead(item, reason: reason, since: since) }
+            self.refused(item, reason, since: since, at: endpoint, weigh, &entry, &record)
         case .badDeviceToken(let reason):
             if case .mayTry(let other) = elsewhere {
                 record.park(item, at: other, attempts: item.attempts, reason: reason, wait: .zero)
             } else {
-                entry.state = .discarded
-                if mayMarkDead() { record.markDead(item, reason: reason, since: nil) }
+                self.refused(item, reason, since: nil, at: endpoint, weigh, &entry, &record)
             }
         case .rejected:
             entry.state = .discarded
@@ -71,6 +70,36 @@ package struct Resolution: Sendable {
         if entry.state.isFinal && item.waitingLease != nil { record.settled.append(item.reference.deliveryID) }
         record.attempts.append(entry)
         return record
+    }
+
+    /// A token was refused for good. Whether it is believed is for the endpoint to say where the device belongs: the
+    /// other environment, tried once, may never have accepted anything.
+    private func refused(
+        _ item: PendingDelivery, _ reason: String, since: Date?, at endpoint: ProviderEndpoint,
+        _ weigh: (PruneGuard.Ground, ProviderEndpoint) -> PruneGuard.Verdict,
+        _ entry: inout AttemptEntry, _ record: inout QueueRecord
+    ) {
+        let home = item.delivery.map { ProviderEndpoint(device: $0.device) } ?? endpoint
+        switch weigh(Self.ground(reason), home) {
+        case .mark:
+            entry.state = .discarded
+            record.markDead(item, reason: reason, since: since)
+        case .keep:
+            entry.state = .discarded
+        case .distrust:
+            let pause = self.pauseForMisconfiguration
+            record.pauses.append(
+                PauseEntry(endpoint: home, duration: pause, reason: reason, fix: Self.fixForAllRefused(home)))
+            record.park(item, at: home, attempts: item.attempts, reason: reason, wait: pause)
+        }
+    }
+
+    private static func fixForAllRefused(_ endpoint: ProviderEndpoint) -> String {
+        switch endpoint.provider {
+        case .apns: "device after device is refused: check APNS_TOPIC, APNS_URL and APNS_DEVELOPMENT_URL"
+        case .fcm:
+            "device after device is refused: check that GOOGLE_APPLICATION_CREDENTIALS is of the app's Firebase project"
+        }
     }
 
     private func retry(
@@ -124,9 +153,8 @@ package struct Resolution: Sendable {
         return self.endpoints.contains(other) ? .mayTry(other) : .none
     }
 
-    /// Reasons that speak of one token and could not come from a wrong host, topic or project.
-    private static func isCertain(_ reason: String) -> Bool {
-        ["Unregistered", "ExpiredToken", "UNREGISTERED"].contains(reason)
+    private static func ground(_ reason: String) -> PruneGuard.Ground {
+        ["Unregistered", "ExpiredToken", "UNREGISTERED"].contains(reason) ? .certain : .doubtful
     }
 
     private static func endpoints(in scope: SendOutcome.Scope, of endpoint: ProviderEndpoint) -> [ProviderEndpoint] {

@@ -34,6 +34,7 @@ package final class Worker: Sendable {
     private let log: Log
 
     private let recorder = Recorder()
+    private let pruneGuard = PruneGuard()
     private let wake = WakeSignal()
     private let stopSignal = WakeSignal()
     private let stopping = Locked(false)
@@ -66,6 +67,7 @@ package final class Worker: Sendable {
     package func resume(_ endpoints: [ProviderEndpoint]) {
         var record = QueueRecord()
         record.resumed = endpoints
+        self.pruneGuard.forget(endpoints)
         self.recorder.add(record)
     }
 
@@ -89,7 +91,8 @@ package final class Worker: Sendable {
             resolution: Resolution(
                 policy: self.policy, pauseForMisconfiguration: self.settings.pauseForMisconfiguration,
                 endpoints: Set(self.endpoints.keys)),
-            recorder: self.recorder, pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
+            recorder: self.recorder, pauses: EndpointPauses(), pruneGuard: self.pruneGuard,
+            breakers: EndpointBreakers(),
             held: HeldLeases(lease: self.settings.lease),
             facts: upkeepSession, log: self.log, stopping: self.stopping)
         let claimSession = DatabaseSession(configuration) { connection in

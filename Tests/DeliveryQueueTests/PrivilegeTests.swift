@@ -55,7 +55,8 @@ internal import Testing
             for statement in [
                 "select * from notifications", "select notify_invitations from accounts", "select * from devices",
                 "insert into notifications (account_id, kind, read_at) values ('\(account)', 'system', now())",
-                "delete from push.outbox", "update push.providers set paused_until = null", "update accounts set id = id",
+                "delete from push.outbox", "update push.providers set paused_until = null",
+                "update accounts set id = id",
             ] {
                 let error = await #expect(throws: PostgresError.self) {
                     try await session.query(PostgresQuery(unescaped: statement))

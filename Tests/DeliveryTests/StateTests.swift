@@ -8,41 +8,6 @@ internal import struct FoundationEssentials.UUID
 
 @testable internal import Delivery
 
-@Suite struct PruneGuardTests {
-    /// `+` an acceptance, `-` a refusal; then whether the last refusal may be believed.
-    @Test(arguments: [
-        ("-", false), ("--", false), ("+-", true), ("+--", false), ("++--", true), ("++---", false),
-        (String(repeating: "+", count: 100) + "-", true),
-        // A wrong topic from now on: a few at first, then none.
-        (String(repeating: "+", count: 200) + String(repeating: "-", count: 100), true),
-        (String(repeating: "+", count: 200) + String(repeating: "-", count: 101), false),
-        // Acceptances of long ago prove nothing.
-        (String(repeating: "+", count: 500) + String(repeating: "-", count: 200), false),
-        // And it recovers.
-        (String(repeating: "-", count: 200) + String(repeating: "+", count: 150) + "-", true),
-    ])
-    func `refusals are believed while the endpoint accepts others`(_ history: String, _ expected: Bool) {
-        let pruneGuard = PruneGuard()
-        var last = false
-        for result in history {
-            if result == "+" {
-                pruneGuard.noteAcceptance(at: .apnsProduction)
-            } else {
-                last = pruneGuard.mayMark(at: .apnsProduction)
-            }
-        }
-        #expect(last == expected)
-    }
-
-    @Test func `endpoints are judged apart`() {
-        let pruneGuard = PruneGuard()
-        for _ in 0..<100 { pruneGuard.noteAcceptance(at: .apnsProduction) }
-        #expect(!pruneGuard.mayMark(at: .apnsDevelopment))
-        #expect(!pruneGuard.mayMark(at: .fcm))
-        #expect(pruneGuard.mayMark(at: .apnsProduction))
-    }
-}
-
 @Suite struct EndpointPausesTests {
     @Test func `an endpoint rests until the later end, and then needs a probe until something is accepted`()
         async throws
