@@ -17,7 +17,7 @@ internal import struct FoundationEssentials.UUID
         try await QueueDatabase.withOwn { queue in
             let account = try await queue.account()
             try await queue.device(of: account)
-            try await queue.notifications(2000, to: account)
+            try await queue.notifications(700, to: account)
             let calls = try await QueueCalls(queue)
             // Every single one off, every pair off, and all but one.
             var combinations: [Set<String>] = [[], Set(switches)]
