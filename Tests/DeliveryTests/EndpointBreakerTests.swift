@@ -43,7 +43,7 @@ import Testing
     }
 }
 
-@Suite struct EndpointPausesTests {
+@Suite struct PauseAndProbeTests {
     @Test func `a pause ends by time, then a probe goes alone until one is accepted`() async throws {
         let pauses = EndpointPauses()
         pauses.pause(.fcm, for: .milliseconds(50))
