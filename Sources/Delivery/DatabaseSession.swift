@@ -6,6 +6,7 @@ package actor DatabaseSession {
     private let configuration: PostgresConfiguration
     private let prepare: @Sendable (PostgresConnection) async throws -> Void
     private var connection: PostgresConnection?
+    private var isClosed = false
     /// The connection being made. Kept as a task, so that callers that come meanwhile wait for the same one.
     private var connecting: Task<PostgresConnection, any Error>?
 
@@ -29,12 +30,15 @@ package actor DatabaseSession {
         }
     }
 
+    /// Ends the session; it makes no further connection.
     package func close() async {
+        self.isClosed = true
         self.connecting?.cancel()
         if let connection { await self.drop(connection) }
     }
 
     private func connected() async throws -> PostgresConnection {
+        guard !self.isClosed else { throw CancellationError() }
         if let connection { return connection }
         if let connecting { return try await connecting.value }
         let task = Task { [configuration, prepare] in
@@ -50,6 +54,10 @@ package actor DatabaseSession {
         self.connecting = task
         defer { self.connecting = nil }
         let connection = try await task.value
+        guard !self.isClosed else {
+            await connection.close()
+            throw CancellationError()
+        }
         self.connection = connection
         return connection
     }

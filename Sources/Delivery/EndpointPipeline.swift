@@ -24,16 +24,16 @@ struct EndpointPipeline: Sendable {
     /// Sends `items`, all for this endpoint.
     ///
     /// - Parameter handedOver: called once, when the last of them is on its way or put aside.
-    /// - Returns: what was not sent because the worker stops; everything else has been given to the recorder.
+    /// - Returns: what was not sent because the worker stops or the lease is over; everything else has been given to the
+    ///   recorder.
     func deliver(_ items: [PendingDelivery], handedOver: () -> Void) async -> [PendingDelivery] {
         var rest = items[...]
-        // Given back with the rest: where the lease is only over by our own clock, they are still ours to give.
-        var lost: [PendingDelivery] = []
+        var lapsed: [PendingDelivery] = []
         return await withTaskGroup(of: [PendingDelivery].self) { group in
             while !rest.isEmpty {
-                // What is under a lost lease is another worker's by now.
-                lost += rest.filter { !self.context.held.allows($0) }
-                rest = rest.filter { self.context.held.allows($0) }[...]
+                let (allowed, over) = self.underLease(rest)
+                rest = allowed[...]
+                lapsed += over
                 if rest.isEmpty { break }
                 if let remaining = self.context.pauses.remaining(self.endpoint) {
                     self.park(rest, for: remaining)
@@ -55,15 +55,33 @@ struct EndpointPipeline: Sendable {
                 if isProbe, let unsent = await group.next() { rest = unsent + rest }
             }
             handedOver()
-            var unsent = lost + rest
+            var unsent = lapsed + rest
             for await more in group { unsent += more }
             return unsent
         }
     }
 
+    /// What may still be sent, and what is under a lease that is over, so that another worker may have it by now. The
+    /// latter counts as unsent: it is given back under that lease, which does nothing if another has it, and is all that
+    /// keeps it from being lost if the database never got to give it to one.
+    private func underLease(_ items: some Sequence<PendingDelivery>) -> (
+        allowed: [PendingDelivery], over: [PendingDelivery]
+    ) {
+        var allowed: [PendingDelivery] = []
+        var over: [PendingDelivery] = []
+        for item in items {
+            if self.context.held.allows(item) { allowed.append(item) } else { over.append(item) }
+        }
+        return (allowed, over)
+    }
+
     /// Sends a slice whose permits are taken, and gives every permit back.
     private func send(_ slice: [PendingDelivery]) async -> [PendingDelivery] {
-        let checked = await self.recheck(slice)
+        var checked = await self.recheck(slice)
+        // Reading facts may have taken longer than the lease.
+        let (allowed, over) = self.underLease(checked.ready)
+        checked.ready = allowed
+        checked.unsent += over
         self.window.give(back: slice.count - checked.ready.count)
         guard !checked.ready.isEmpty else { return checked.unsent }
         var open = Set(checked.ready.indices)

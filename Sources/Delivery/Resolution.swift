@@ -67,7 +67,10 @@ package struct Resolution: Sendable {
             self.retry(item, outcome, at: endpoint, now: now, entry: &entry, record: &record, using: &generator)
         }
 
-        if entry.state.isFinal && item.waitingLease != nil { record.settled.append(item.reference.deliveryID) }
+        // An acceptance ends the wait whoever holds it: of a batch that was taken over, the other may have put it aside.
+        if entry.state == .accepted || (entry.state.isFinal && item.waitingLease != nil) {
+            record.settled.append(item.reference.deliveryID)
+        }
         record.attempts.append(entry)
         return record
     }

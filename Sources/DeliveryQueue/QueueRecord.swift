@@ -31,6 +31,33 @@ package struct QueueRecord: Sendable {
             + self.snoozed.count
     }
 
+    /// One record for each entry, batches ended last.
+    package var singles: [QueueRecord] {
+        func each<Entry>(_ entries: [Entry], _ field: WritableKeyPath<QueueRecord, [Entry]>) -> [QueueRecord] {
+            entries.map { entry in
+                var record = QueueRecord()
+                record[keyPath: field] = [entry]
+                return record
+            }
+        }
+        var records = each(self.decisions, \.decisions) + each(self.attempts, \.attempts) + each(self.parked, \.parked)
+        records += each(self.settled, \.settled) + each(self.snoozed, \.snoozed) + each(self.deadTokens, \.deadTokens)
+        records += each(self.environments, \.environments) + each(self.pauses, \.pauses)
+        records += each(self.resumed, \.resumed) + each(self.released, \.released) + each(self.closed, \.closed)
+        return records
+    }
+
+    /// What kinds of entries it has, for the log.
+    package var summary: String {
+        let counts = [
+            ("decision", self.decisions.count), ("attempt", self.attempts.count), ("parked", self.parked.count),
+            ("settled", self.settled.count), ("snoozed", self.snoozed.count), ("dead token", self.deadTokens.count),
+            ("environment", self.environments.count), ("pause", self.pauses.count), ("resume", self.resumed.count),
+            ("closed", self.closed.count), ("released", self.released.count),
+        ]
+        return counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    }
+
     package mutating func append(_ other: QueueRecord) {
         self.decisions += other.decisions
         self.attempts += other.attempts

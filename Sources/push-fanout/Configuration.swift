@@ -78,7 +78,8 @@ struct Configuration: Sendable {
         guard !given.isEmpty else { return nil }
         if let missing = needed.first(where: { given[$0.name] == nil }) {
             throw ConfigurationError(
-                "\(missing.name) is not set: APNs needs APNS_KEY, APNS_KEY_ID, APNS_TEAM_ID and APNS_TOPIC")
+                missing, "is not set: APNs needs APNS_KEY, APNS_KEY_ID, APNS_TEAM_ID and APNS_TOPIC",
+                example: Self.apnsExamples[missing.name] ?? "")
         }
         let topic = (given[Setting.apnsTopic.name] ?? "").trimmed
         guard topic.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }), !topic.isEmpty
@@ -97,6 +98,11 @@ struct Configuration: Sendable {
             url: try self.values.address(.apnsURL), developmentURL: try self.values.address(.apnsDevelopmentURL))
     }
 
+    private static let apnsExamples = [
+        Setting.apnsKey.name: "\"$(cat AuthKey_ABC123DEFG.p8)\"", Setting.apnsKeyID.name: "ABC123DEFG",
+        Setting.apnsTeamID.name: "DEF123GHIJ", Setting.apnsTopic.name: "com.example.app",
+    ]
+
     /// Nil when FCM is not configured.
     func fcm() throws(ConfigurationError) -> FCM? {
         guard let path = try self.values.text(.googleCredentials) else { return nil }
@@ -105,7 +111,7 @@ struct Configuration: Sendable {
         do throws(ServiceAccountError) {
             return FCM(account: try ServiceAccount(json: Array(json.utf8)), url: url)
         } catch {
-            throw ConfigurationError("GOOGLE_APPLICATION_CREDENTIALS (\(path)): \(error)")
+            throw ConfigurationError("\(error) (read from \(path))")
         }
     }
 

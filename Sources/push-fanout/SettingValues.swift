@@ -53,7 +53,7 @@ struct SettingValues: Sendable {
     }
 
     func required(_ setting: Setting, example: String) throws(ConfigurationError) -> String {
-        guard let value = try self.text(setting) else {
+        guard let value = try self.text(setting), !value.trimmed.isEmpty else {
             throw ConfigurationError(setting, "is not set", example: example)
         }
         return value
@@ -96,9 +96,13 @@ struct SettingValues: Sendable {
         var text = try self.text(setting) ?? ""
         if text.hasSuffix("/") { text.removeLast() }
         let host = text.dropFirst("https://".count)
-        guard text.hasPrefix("https://"), !host.isEmpty, !host.contains("/"), !host.contains(" ") else {
+        // A name, an IPv4 or a bracketed IPv6 address, and perhaps a port: nothing that could become part of a request.
+        let isHost = host.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || ".-:[]".utf8.contains(byte)
+        }
+        guard text.hasPrefix("https://"), !host.isEmpty, isHost else {
             throw ConfigurationError(
-                setting, "must be an https address without a path",
+                setting, "must be an https address of a host, with a port perhaps and nothing behind it",
                 example: setting.defaultText ?? "https://localhost:8443")
         }
         return text

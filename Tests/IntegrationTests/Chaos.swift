@@ -201,8 +201,9 @@ final class Chaos: Sendable {
             return state.workers
         }
         for worker in staying { worker.signal(15) }
+        self.leaving.withLock { $0 += staying }
         var broken: [String] = []
-        for worker in staying + self.leaving.withLock({ $0 }) {
+        for worker in self.leaving.withLock({ $0 }) {
             let exit = try? await worker.waitForExit(within: .seconds(40))
             if exit != .code(0), exit != .signal(9) {
                 broken.append(
@@ -216,10 +217,9 @@ final class Chaos: Sendable {
         worker.lines.suffix(30).map(\.text).joined(separator: "\n")
     }
 
-    /// Everything the workers said, for somebody who looks for a fault.
+    /// Everything the workers said that have been stopped, for somebody who looks for a fault.
     var log: String {
-        let workers = self.state.withLock { $0.workers } + self.leaving.withLock { $0 }
-        return workers.map { "# \($0.pid)\n\($0.text(.error))\($0.text(.output))" }.joined()
+        self.leaving.withLock { $0 }.map { "# \($0.pid)\n\($0.text(.error))\($0.text(.output))" }.joined()
     }
 
     func remove() async throws {

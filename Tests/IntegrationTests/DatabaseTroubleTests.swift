@@ -116,6 +116,36 @@ import Testing
         try await server.stop()
     }
 
+    /// The rest of a batch is put aside when its lease is over, as another worker may have it. Here none has: the database
+    /// is away from all, and when it is back the batch is still this worker's.
+    @Test func `what was not sent while the database was away longer than the lease is sent later`() async throws {
+        let installation = try await Installation.make()
+        let (proxy, environment) = try await installation.databaseProxy()
+        // One request at a time, each slow: most of the batch is still to be sent when its lease ends.
+        installation.simulator.setFaults(FaultPlan([FaultRule(.apns, count: 3, delayMilliseconds: 1000)]))
+        let account = try await installation.account()
+        try await installation.phone(.ios, of: account)
+        _ = try await installation.admin.query(
+            """
+            insert into notifications (account_id, kind)
+            select \(account), 'invitation_received' from generate_series(1, 20)
+            """)
+        let worker = try await installation.startWorker(
+            environment.merging(["PUSH_LEASE": "3s", "PUSH_WINDOW": "1", "PUSH_CONNECTIONS": "1"]) { $1 })
+        try await installation.simulator.waitForReceived(count: 1, within: .seconds(10))
+        proxy.refuse()
+        proxy.cut()
+        // Longer than the lease and the time a pipeline waits for its turn.
+        try await Task.sleep(for: .seconds(9))
+        proxy.restore()
+        try await eventually(within: .seconds(30)) {
+            try await installation.number("select count(*) from push.attempts where state = 'accepted'") == 20
+        }
+        try await installation.waitUntilDrained()
+        try await installation.stop(worker)
+        proxy.stop()
+    }
+
     enum Death: CaseIterable { case refuses, swallows }
 
     @Test(arguments: Death.allCases)

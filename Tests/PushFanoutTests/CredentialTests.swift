@@ -13,7 +13,7 @@ internal import Testing
         let complaint = try Complaint { _ = try Given.configuration(Given.apns([name: nil])).apns() }
         #expect(complaint.isOneLine(about: name))
         #expect(complaint.text.contains("not set"))
-        withKnownIssue("has no example yet") { #expect(complaint.hasExample, "\(complaint.text)") }
+        #expect(complaint.hasExample, "\(complaint.text)")
         // One alone is a mistake, not a wish to do without APNs.
         let alone = try Complaint {
             _ = try Given.configuration([name: try Given.apns()[name] ?? ""]).apns()
@@ -98,11 +98,9 @@ internal import Testing
                 #expect(complaint.isOneLine(about: "GOOGLE_APPLICATION_CREDENTIALS"), "\(complaint.text)")
                 #expect(complaint.text.contains(path))
                 #expect(complaint.hasExample)
-                withKnownIssue("the variable is named twice before the fault") {
-                    #expect(
-                        complaint.text.components(of: "GOOGLE_APPLICATION_CREDENTIALS").count <= 3,
-                        "\(complaint.text)")
-                }
+                #expect(
+                    complaint.text.components(of: "GOOGLE_APPLICATION_CREDENTIALS").count <= 3,
+                    "\(complaint.text)")
                 Self.expectSecret(text, in: complaint.text)
             }
         }

@@ -82,14 +82,10 @@ internal import Testing
     @Test func `an empty file or flag is a fault, not a default`() throws {
         try Given.withFile(" \n") { path in
             let file = try Complaint { _ = try Given.configuration(["DATABASE_URL_FILE": path]).database() }
-            withKnownIssue("an empty file is taken for an empty connection string") {
-                #expect(file.isOneLine(about: "DATABASE_URL") && file.hasExample)
-            }
+            #expect(file.isOneLine(about: "DATABASE_URL") && file.hasExample)
         }
         let flag = try Complaint { _ = try Given.configuration(arguments: ["--database-url", ""]).database() }
-        withKnownIssue("an empty flag is taken for an empty connection string") {
-            #expect(flag.isOneLine(about: "DATABASE_URL") && flag.hasExample)
-        }
+        #expect(flag.isOneLine(about: "DATABASE_URL") && flag.hasExample)
     }
 
     @Test(arguments: ["0", "10001", "-1", "1.5", "five", " 5", "5 ", "0x10", "99999999999999999999", "5\n"])
@@ -182,7 +178,7 @@ internal import Testing
     @Test(arguments: ["https://h?x=1", "https://h#x", "https://u:s3cr3t@h", "https://h\nx"])
     func `an address is scheme, host and port alone`(_ text: String) throws {
         let complaint = try Complaint { _ = try Given.configuration(Given.apns(["APNS_URL": text])).apns() }
-        withKnownIssue("taken as part of the host") { #expect(complaint.isOneLine(about: "APNS_URL")) }
+        #expect(complaint.isOneLine(about: "APNS_URL"))
     }
 
     @Test func `right values are taken`() throws {
