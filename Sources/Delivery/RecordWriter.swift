@@ -51,8 +51,7 @@ struct RecordWriter: Sendable {
         state != "23514" && ["21", "22", "23"].contains(state.prefix(2))
     }
 
-    /// Writes each entry by itself, so that one which cannot be stored holds up no other. That one is left out, loudly:
-    /// its delivery is found again when its batch's lease ends.
+    /// Writes each entry by itself, so that one which cannot be stored holds up no other. That one is left out, loudly.
     private func writeSingly(_ record: QueueRecord) async {
         let entries = record.singles
         guard entries.count > 1 else {
