@@ -1,7 +1,6 @@
 package import APNS
 package import HTTPTransport
 import Localization
-import Locking
 package import PushModel
 
 import struct FoundationEssentials.Date
@@ -14,8 +13,9 @@ package struct APNSSender: ProviderSender {
     private let baseURL: String
     private let topic: String
     private let sound: String?
-    /// Which provider token the connections in use have seen: one that has seen two may be refused.
-    private let seenGeneration = Locked<Int?>(nil)
+
+    /// How often a push that waited for a connection while its provider token was replaced gets another.
+    private static let tokensPerPush = 3
 
     /// - Parameters:
     ///   - baseURL: scheme and host, such as `https://api.push.apple.com`.
@@ -34,36 +34,53 @@ package struct APNSSender: ProviderSender {
     }
 
     package func send(_ deliveries: [Delivery], report: ([SendResult]) -> Void) async {
+        var open = Array(deliveries.indices)
+        for round in 1...Self.tokensPerPush where !open.isEmpty {
+            open = await self.send(deliveries, open, mayRepeat: round < Self.tokensPerPush, report: report)
+        }
+    }
+
+    /// - Returns: those whose token was replaced before they were sent.
+    private func send(
+        _ deliveries: [Delivery], _ indices: [Int], mayRepeat: Bool, report: ([SendResult]) -> Void
+    ) async -> [Int] {
         let token: ProviderToken
         do {
             token = try self.tokens.token()
         } catch {
             let outcome = SendOutcome.misconfigured(
                 reason: "key_cannot_sign", fix: "\(error): check APNS_KEY", scope: .provider)
-            report(deliveries.indices.map { SendResult(index: $0, outcome: outcome, status: nil, duration: nil) })
-            return
+            report(indices.map { SendResult(index: $0, outcome: outcome, status: nil, duration: nil) })
+            return []
         }
-        let isNew = self.seenGeneration.withLock { seen in
-            defer { seen = token.generation }
-            return seen != nil && seen != token.generation
-        }
-        if isNew { self.transport.renewConnections() }
-
-        let catalog = self.languages.current
-        let requests = deliveries.enumerated().map { index, delivery in
-            let text = catalog.render(delivery.notification, kind: delivery.kind, locale: delivery.device.locale)
-            return APNSRequest(delivery: delivery, text: text, topic: self.topic, sound: self.sound)
-                .httpRequest(id: index, baseURL: self.baseURL, authorization: token.authorization)
-        }
-        for await exchanges in self.transport.send(requests) {
+        var superseded: [Int] = []
+        for await exchanges in self.transport.send(self.requests(deliveries, indices, token)) {
             let now = Date()
-            report(
-                exchanges.map { exchange in
-                    let outcome = APNSOutcome.read(exchange.result, now: now)
-                        .naming(skewOf: exchange.result, now: now)
-                    self.react(to: outcome, token)
-                    return SendResult(exchange, outcome: outcome)
-                })
+            var results: [SendResult] = []
+            for exchange in exchanges {
+                if mayRepeat, case .failure(.credentialSuperseded) = exchange.result {
+                    superseded.append(exchange.id)
+                    continue
+                }
+                let outcome = APNSOutcome.read(exchange.result, now: now).naming(skewOf: exchange.result, now: now)
+                self.react(to: outcome, token)
+                results.append(SendResult(exchange, outcome: outcome))
+            }
+            report(results)
+        }
+        return superseded
+    }
+
+    /// APNs counts changes of token connection by connection, so the transport is told which token is whose.
+    private func requests(_ deliveries: [Delivery], _ indices: [Int], _ token: ProviderToken) -> [HTTPRequest] {
+        let catalog = self.languages.current
+        return indices.map { index in
+            let delivery = deliveries[index]
+            let text = catalog.render(delivery.notification, kind: delivery.kind, locale: delivery.device.locale)
+            var request = APNSRequest(delivery: delivery, text: text, topic: self.topic, sound: self.sound)
+                .httpRequest(id: index, baseURL: self.baseURL, authorization: token.authorization)
+            request.credential = token.generation
+            return request
         }
     }
 
@@ -76,8 +93,12 @@ package struct APNSSender: ProviderSender {
             if retry.reason == "TooManyProviderTokenUpdates" { self.tokens.tooManyUpdates() }
             self.transport.renewConnections()
         case .credential:
-            _ = self.tokens.expired(token)
-            self.transport.renewConnections()
+            // A connection that has seen an expired token recovers on no other.
+            if self.tokens.expired(token) == .renewed, let next = try? self.tokens.token() {
+                self.transport.use(credential: next.generation)
+            } else {
+                self.transport.renewConnections()
+            }
         }
     }
 }

@@ -23,9 +23,10 @@ package final class EndpointPauses: Sendable {
         for (endpoint, pause) in pauses {
             let before = self.resumes.withLock { resumes in
                 defer { resumes[endpoint] = pause.resumes }
-                return resumes[endpoint]
+                // None seen yet: our own pause may have come first, and have been ended before the first look.
+                return resumes[endpoint] ?? 0
             }
-            if let before, before != pause.resumes {
+            if before != pause.resumes {
                 self.ends.withLock { ends in
                     if ends[endpoint] != nil { ends[endpoint] = .now }
                 }

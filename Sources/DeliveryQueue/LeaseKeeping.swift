@@ -60,7 +60,11 @@ package struct LeaseKeeping: Sendable {
         union all
         select null, lease_token, null, null, null from retained
         union all
-        select null, null, endpoint, extract(epoch from least(paused_until, now() + interval '1 day') - now()), resumes
+        select null, null, endpoint,
+            -- least() passes over null, and would make a day's pause of none.
+            case when paused_until is not null
+                then extract(epoch from least(paused_until, now() + interval '1 day') - now()) end,
+            resumes
         from push.providers
         """
     }

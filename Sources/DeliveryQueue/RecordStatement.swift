@@ -10,6 +10,8 @@ package import struct FoundationEssentials.UUID
 package struct RecordStatement: Sendable {
     package var source: SourceSchema
     package var workerID: UUID
+    /// How many deliveries the end of a pause makes due at once; the others come when they are due.
+    private static let mostHastened = 10_000
 
     package init(source: SourceSchema, workerID: UUID) {
         self.source = source
@@ -136,6 +138,18 @@ package struct RecordStatement: Sendable {
                 update push.providers
                 set paused_until = null, reason = null, fix = null, resumes = resumes + 1, changed_at = now()
                 where endpoint = any (\(record.resumed.map(\.rawValue))::text[])
+            ), hastened as (
+                update push.waiting
+                set scheduled_at = now()
+                where delivery_id = any (array(
+                    select w.delivery_id from push.waiting w
+                    where w.endpoint = any (\(record.resumed.map(\.rawValue))::text[]) and w.scheduled_at > now()
+                        and w.lease_token is null
+                        and w.delivery_id <> all (\(parked.map(\.delivery.deliveryID) + record.settled)::uuid[])
+                    order by w.scheduled_at
+                    limit \(unescaped: String(Self.mostHastened))
+                    for update skip locked
+                ))
             ), ended as (
                 delete from push.batches b
                 using unnest(

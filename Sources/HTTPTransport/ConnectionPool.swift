@@ -28,6 +28,8 @@ struct ConnectionPool<Item> {
 
     private struct Member {
         var gate: ConnectionGate
+        /// The only one it ever sees.
+        let credential: Int
         var inbox: [Item] = []
         var mayConnect = false
         /// Woken and not yet back.
@@ -46,6 +48,8 @@ struct ConnectionPool<Item> {
     /// Taken out of a connection that could not send them; they go first.
     private var returned: [Item] = []
     private var lastID = 0
+    /// What all that waits carries.
+    private var credential = 0
     private var noneBefore: Instant?
     /// Set once by `close`: nothing more is taken, and what is in flight fails at this time.
     private var deadline: Instant?
@@ -62,12 +66,27 @@ struct ConnectionPool<Item> {
 
     // MARK: - Events
 
-    mutating func enqueue(_ items: [Item], now: Instant) -> Actions {
+    mutating func enqueue(_ items: [Item], credential: Int = 0, now: Instant) -> Actions {
         guard self.deadline == nil else { return Actions(failed: items, failure: "shut_down") }
+        guard credential >= self.credential else { return Self.superseded(items) }
+        var actions = self.use(credential: credential, now: now)
         self.queue.append(contentsOf: items)
-        var actions = Actions()
         self.assign(now: now, &actions)
         return actions
+    }
+
+    /// Fails what waits with an earlier credential, and leaves the connections that have seen one.
+    mutating func use(credential: Int, now: Instant) -> Actions {
+        guard credential > self.credential else { return Actions() }
+        self.credential = credential
+        var actions = Self.superseded(self.drainQueue())
+        let renewal = self.renew(now: now)
+        actions.wake = renewal.wake
+        return actions
+    }
+
+    private static func superseded(_ items: [Item]) -> Actions {
+        Actions(failed: items, failure: HTTPFailure.credentialSuperseded.reason)
     }
 
     /// A connection reports, gives back what it certainly did not send, and gets what it does next.
@@ -80,8 +99,10 @@ struct ConnectionPool<Item> {
         member.gate.refresh(now: now)
         let isFinished = member.gate.isFinished
         self.members[id] = isFinished ? nil : member
-        if self.deadline == nil {
+        if self.deadline == nil, member.credential == self.credential {
             self.returned.append(contentsOf: returned)
+        } else if self.deadline == nil {
+            actions = Self.superseded(returned)
         } else {
             actions.failed = returned
             actions.failure = "shut_down"
@@ -174,7 +195,8 @@ struct ConnectionPool<Item> {
                 self.hand(min(member.gate.room, Self.portion), to: id, &actions)
             } else if self.shouldOpen(now: now) {
                 self.lastID += 1
-                self.members[self.lastID] = Member(gate: ConnectionGate(limits: self.limits, now: now), isWoken: true)
+                self.members[self.lastID] = Member(
+                    gate: ConnectionGate(limits: self.limits, now: now), credential: self.credential, isWoken: true)
                 actions.open.append(self.lastID)
             } else {
                 return

@@ -38,11 +38,14 @@ package final class CurlTransport: HTTPTransport {
         continuation.onTermination = { [core, weak call] reason in
             if case .cancelled = reason, let call { core.drop(call) }
         }
-        self.core.enqueue(requests.map { PendingRequest(request: $0, call: call) })
+        self.core.enqueue(
+            requests.map { PendingRequest(request: $0, call: call) }, credential: requests.first?.credential ?? 0)
         return stream
     }
 
     package func renewConnections() { self.core.renew() }
+
+    package func use(credential: Int) { self.core.use(credential: credential) }
 
     /// Fails what waits, gives what is in flight until `grace` is over, and ends all threads. Later requests fail as
     /// `.notSent` with the reason `shut_down`.
@@ -99,8 +102,12 @@ private final class CurlCore: Sendable {
 
     // MARK: - From callers
 
-    func enqueue(_ requests: [PendingRequest]) {
-        self.perform(self.state.withLock { $0.pool.enqueue(requests, now: .now) })
+    func enqueue(_ requests: [PendingRequest], credential: Int) {
+        self.perform(self.state.withLock { $0.pool.enqueue(requests, credential: credential, now: .now) })
+    }
+
+    func use(credential: Int) {
+        self.perform(self.state.withLock { $0.pool.use(credential: credential, now: .now) })
     }
 
     func drop(_ call: SendCall) {

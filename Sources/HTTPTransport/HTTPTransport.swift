@@ -12,6 +12,15 @@ package protocol HTTPTransport: Sendable {
     /// Lets the connections in use finish what they have and opens new ones for what comes after: for a new key, or
     /// a connection the provider will not serve any more.
     func renewConnections()
+
+    /// The credential with this number, or a later one, is the only one to be used from now on: connections that have
+    /// seen an earlier one finish what they have, and requests that wait with one fail as not sent, for the reason
+    /// ``HTTPFailure/credentialSuperseded``. Sending a request with a later credential does the same.
+    func use(credential: Int)
+}
+
+extension HTTPTransport {
+    package func use(credential: Int) {}
 }
 
 /// One request. Method is POST; the body is sent as it is.
@@ -23,6 +32,8 @@ package struct HTTPRequest: Sendable {
     /// Names in lower case.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
+    /// Which credential the headers carry, counted up: no connection sees two. The same in all requests of one call.
+    package var credential = 0
 
     package init(id: Int, url: String, headers: [(name: String, value: String)], body: [UInt8]) {
         self.id = id
@@ -63,7 +74,8 @@ package struct HTTPAnswer: Equatable, Sendable {
 /// Why there is no answer. The reason is a word for the record, without address, token or header.
 ///
 /// Not sent: `name_not_resolved` `connect_failed` `connect_timed_out` `tls_failed` `certificate_refused`
-/// `ca_file_unusable` `http1_refused` `invalid_url` `invalid_request` `shut_down` `no_resources` `out_of_memory`.
+/// `ca_file_unusable` `http1_refused` `invalid_url` `invalid_request` `shut_down` `no_resources` `out_of_memory`
+/// `credential_superseded`.
 /// Unknown: `timed_out` `connection_lost` `stream_reset` `http2_error` `resend_refused` (libcurl would have sent it
 /// again: the connection died or the stream was refused) `shut_down`. Others are `libcurl_` and its code.
 package struct HTTPFailure: Error, Equatable, Sendable {
@@ -76,6 +88,9 @@ package struct HTTPFailure: Error, Equatable, Sendable {
 
     package var fate: Fate
     package var reason: String
+
+    /// The request came too late for its credential.
+    package static let credentialSuperseded = HTTPFailure(fate: .notSent, reason: "credential_superseded")
 
     package init(fate: Fate, reason: String) {
         self.fate = fate

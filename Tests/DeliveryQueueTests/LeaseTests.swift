@@ -161,6 +161,10 @@ internal import struct FoundationEssentials.UUID
             #expect(left > .seconds(85) && left <= .seconds(90))
             #expect(pauses[.apnsProduction]?.remaining == .seconds(86_400))
             #expect(try #require(pauses[.apnsDevelopment]?.remaining) < .zero)
+            try await queue.owner.query("update push.providers set paused_until = null")
+            let ended = try await QueueCalls(queue).heartbeat().pauses
+            #expect(ended.count == 3)
+            #expect(ended.values.allSatisfy { $0.remaining == nil })
         }
     }
 

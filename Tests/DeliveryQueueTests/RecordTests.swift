@@ -297,6 +297,33 @@ internal import struct FoundationEssentials.UUID
         }
     }
 
+    @Test func `a pause that is ended makes due at once what waits for the endpoint, and nothing else`() async throws {
+        try await QueueDatabase.with { queue in
+            let calls = try await QueueCalls(queue)
+            let (mine, other, leased, new) = (
+                DeliveryReference.make(), DeliveryReference.make(), DeliveryReference.make(), DeliveryReference.make()
+            )
+            try await calls.record(QueueRecord(parked: [.make(leased, endpoint: .fcm, wait: .zero)]))
+            #expect(try await calls.claimWaiting([.fcm]).count == 1)
+            var record = QueueRecord(parked: [
+                .make(mine, endpoint: .fcm, wait: .seconds(60)),
+                .make(other, endpoint: .apnsProduction, wait: .seconds(60)),
+            ])
+            record.pauses = [PauseEntry(endpoint: .fcm, duration: .seconds(60), reason: "r", fix: nil)]
+            try await calls.record(record)
+            #expect(try await calls.claimWaiting([.fcm]).isEmpty)
+
+            var resumed = QueueRecord(parked: [.make(new, endpoint: .fcm, wait: .seconds(60))])
+            resumed.resumed = [.fcm]
+            try await calls.record(resumed)
+            let due = try await calls.claimWaiting([.fcm, .apnsProduction])
+            #expect(due.map(\.reference.deliveryID) == [mine.deliveryID])
+            let pause = try #require(try await calls.heartbeat().pauses[.fcm])
+            #expect(pause.remaining == nil)
+            #expect(pause.resumes == 1)
+        }
+    }
+
     @Test func `a pause keeps the later end, whoever comes last`() async throws {
         try await QueueDatabase.with { queue in
             let calls = try await QueueCalls(queue)

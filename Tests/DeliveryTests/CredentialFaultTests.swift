@@ -83,6 +83,36 @@ import Testing
         }
     }
 
+    /// Pushes that waited for a connection would carry the old token onto one that is meant for the new, and APNs
+    /// would hold that against the connection for twenty minutes.
+    @Test func `no connection sees two tokens, also when pushes wait while the token is replaced`() async throws {
+        let clocks = Clocks()
+        try await ProviderBench.run {
+            $0.options.now = clocks.theirs
+        } _: { bench in
+            bench.simulator.setFaults(FaultPlan([FaultRule(.apns, delayMilliseconds: 20)]))
+            let transport = bench.apnsTransport {
+                $0.connections = 1
+                $0.window = 4
+            }
+            let sender = try bench.apns(transport, tokens: try bench.providerTokens(time: clocks.ours))
+            let (before, after) = (try bench.deliveries(150), try bench.deliveries(50))
+            let age = Date().timeIntervalSince1970.truncatingRemainder(dividingBy: 1800)
+            await withTaskGroup(of: Int.self) { group in
+                group.addTask { await sender.outcomes(of: before).accepted }
+                group.addTask {
+                    _ = try? await bench.simulator.waitForReceived(count: 20, within: .seconds(10))
+                    clocks.set(ours: 51 * 60 - age, theirs: 51 * 60 - age)
+                    return await sender.outcomes(of: after).accepted
+                }
+                #expect(await group.reduce(0, +) == 200)
+            }
+            #expect(bench.simulator.counts().byStatus == ["200": 200])
+            #expect(bench.authorizations.count == 2)
+            await transport.shutdown()
+        }
+    }
+
     @Test func `too many token updates keep the token, and pause the provider for twenty minutes`() async throws {
         try await ProviderBench.run { bench in
             let answer = FaultRule.Answer(status: 429, reason: "TooManyProviderTokenUpdates")
@@ -163,11 +193,9 @@ import Testing
     }
 
     @Test func `an assertion refused for the clock pauses FCM and names the clock`() async throws {
-        try await ProviderBench.run { bench in
-            bench.simulator.setFaults(
-                FaultPlan([
-                    FaultRule(.token, answer: .init(status: 400, reason: "invalid_grant"), dateOffsetSeconds: 7200)
-                ]))
+        try await ProviderBench.run {
+            $0.options.now = { Date() + 7200 }
+        } _: { bench in
             let transport = bench.fcmTransport()
             let outcome = await (try bench.fcm(transport)).outcomes(of: try bench.deliveries(1, .android)).first
             guard case .misconfigured("token_endpoint_invalid_grant", let fix, .provider)? = outcome else {

@@ -60,7 +60,6 @@ import Testing
 
     @Test func `the longer of two pauses holds, and the operator's word ends both`() {
         let pauses = EndpointPauses()
-        pauses.adopt([.fcm: .init(remaining: nil, resumes: 0)])
         pauses.pause(.fcm, for: .seconds(100))
         pauses.pause(.fcm, for: .seconds(10))
         #expect((pauses.remaining(.fcm) ?? .zero) > .seconds(90))

@@ -141,6 +141,25 @@ struct ConnectionPoolTests {
         #expect(pool.turn(1, report: ConnectionReport(ended: 1), returned: [], now: self.start).0.mustEnd)
     }
 
+    @Test func `a later credential fails what waits with an earlier one, and shares no connection with it`() {
+        var pool = self.pool(connections: 1, window: 10)
+        // The first goes ahead as a probe, the others wait.
+        #expect(pool.enqueue(Array(0..<5), credential: 1, now: self.start).open == [1])
+        let actions = pool.enqueue([10, 11], credential: 2, now: self.start)
+        #expect(actions.failed == [1, 2, 3, 4])
+        #expect(actions.failure == "credential_superseded")
+        #expect(actions.open == [2])
+        // Late, and known to be.
+        #expect(pool.enqueue([5], credential: 1, now: self.start).failed == [5])
+        // The probe comes back unsent: its credential is not for the new connection either.
+        let (turn, late) = pool.turn(1, report: ConnectionReport(ended: 1), returned: [0], now: self.start)
+        #expect(turn.mustEnd)
+        #expect(late.failed == [0])
+        #expect(late.failure == "credential_superseded")
+        #expect(pool.use(credential: 2, now: self.start).failed.isEmpty)
+        #expect(pool.queued == 1)
+    }
+
     @Test func `renewing in a loop does not open connections without end`() {
         var pool = self.pool(connections: 1)
         var opened = 0

@@ -60,7 +60,8 @@ package struct FCMValidator: Sendable {
         try self.checkDelivery(message)  // 9, 10
         let target = try Self.target(message)  // 11, 12
         try self.checkData(message)  // 13, 14
-        if self.rules.isStrict, let fault = Self.productFault(message) { throw .own(fault) }
+        // A validation asks about the address alone.
+        if self.rules.isStrict, !message.validateOnly, let fault = Self.productFault(message) { throw .own(fault) }
         try self.checkDevice(target, message, devices)  // 15 to 18
         try self.checkRates(target.value, &state, now)  // 19
         if message.validateOnly { return "fake_message_id" }  // 20
