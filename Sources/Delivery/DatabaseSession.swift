@@ -6,7 +6,8 @@ package actor DatabaseSession {
     private let configuration: PostgresConfiguration
     private let prepare: @Sendable (PostgresConnection) async throws -> Void
     private var connection: PostgresConnection?
-    private var isClosed = false
+    /// Counts the calls of ``close()``: a connection that was begun before one is not kept.
+    private var closings = 0
     /// The connection being made. Kept as a task, so that callers that come meanwhile wait for the same one.
     private var connecting: Task<PostgresConnection, any Error>?
 
@@ -30,15 +31,14 @@ package actor DatabaseSession {
         }
     }
 
-    /// Ends the session; it makes no further connection.
+    /// Closes the connection, if there is one; the next query makes a new one.
     package func close() async {
-        self.isClosed = true
+        self.closings += 1
         self.connecting?.cancel()
         if let connection { await self.drop(connection) }
     }
 
     private func connected() async throws -> PostgresConnection {
-        guard !self.isClosed else { throw CancellationError() }
         if let connection { return connection }
         if let connecting { return try await connecting.value }
         let task = Task { [configuration, prepare] in
@@ -52,9 +52,10 @@ package actor DatabaseSession {
             return connection
         }
         self.connecting = task
+        let closings = self.closings
         defer { self.connecting = nil }
         let connection = try await task.value
-        guard !self.isClosed else {
+        guard closings == self.closings else {
             await connection.close()
             throw CancellationError()
         }
