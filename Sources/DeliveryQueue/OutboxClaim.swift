@@ -66,7 +66,7 @@ package struct OutboxClaim: Sendable {
             limit \(unescaped: String(self.limit))
             for update skip locked
         ), numbered as materialized (
-            select *, row_number() over (order by lane, position) as ordinal from next
+            select *, row_number() over () as ordinal from next
         ), picked as materialized (
             select * from numbered
             where ordinal < (
