@@ -131,6 +131,13 @@ class Scenario:
         connection.answer(stream)
 
 
+class NoLimit(Scenario):
+    """Says nothing of how many streams it takes."""
+
+    def begin(self, connection):
+        connection.settings()
+
+
 class AnswerThenReset(Scenario):
     """The second request on a connection is taken and answered by a TCP reset."""
 
@@ -260,6 +267,7 @@ class LongBody(Scenario):
 
 
 SCENARIOS = {
+    "no-limit": NoLimit(),
     "plain": Scenario(),
     "answer-then-reset": AnswerThenReset(),
     "cut-off-200": CutOff(200),

@@ -212,6 +212,14 @@ struct CurlTransportFaultTests {
         #expect(server.process.lines.count { $0.hasPrefix("connection") } == 1)
     }
 
+    @Test func `a server that names no limit of streams is held to our own`() async throws {
+        let server = try FaultServer("no-limit")
+        let transport = try CurlTransport.forTests { $0.window = 50 }
+        #expect(await transport.exchange(0..<300, url: server.url).count(status: 200) == 300)
+        await transport.shutdown()
+        #expect(try server.count("connection") == 1)
+    }
+
     @Test func `a refusal of the credential keeps the window shut`() async throws {
         let server = try FaultServer("three-refusals-first")
         let transport = try CurlTransport.forTests { $0.probesFreshConnections = true }
