@@ -142,13 +142,16 @@ package struct RecordStatement: Sendable {
                 update push.waiting
                 set scheduled_at = now()
                 where delivery_id = any (array(
-                    select w.delivery_id from push.waiting w
-                    where w.endpoint = any (\(record.resumed.map(\.rawValue))::text[]) and w.scheduled_at > now()
-                        and w.lease_token is null
-                        and w.delivery_id <> all (\(parked.map(\.delivery.deliveryID) + record.settled)::uuid[])
-                    order by w.scheduled_at
-                    limit \(unescaped: String(Self.mostHastened))
-                    for update skip locked
+                    select d.delivery_id
+                    from unnest(\(record.resumed.map(\.rawValue))::text[]) as e (endpoint)
+                    cross join lateral (
+                        select w.delivery_id from push.waiting w
+                        where w.endpoint = e.endpoint and w.scheduled_at > now() and w.lease_token is null
+                            and w.delivery_id <> all (\(parked.map(\.delivery.deliveryID) + record.settled)::uuid[])
+                        order by w.scheduled_at
+                        limit \(unescaped: String(Self.mostHastened))
+                        for update skip locked
+                    ) d
                 ))
             ), ended as (
                 delete from push.batches b

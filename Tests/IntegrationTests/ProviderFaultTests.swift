@@ -157,8 +157,12 @@ extension Installation {
         let installation = try await Installation.make()
         let worker = try await installation.startWorker()
         let account = try await installation.account()
-        let phone = try await installation.phone(.ios, of: account, state: .unregistered)
-        installation.simulator.setFaults(FaultPlan([FaultRule(.apns, delayMilliseconds: 1000)]))
+        let phone = try await installation.phone(.ios, of: account)
+        installation.simulator.setFaults(
+            FaultPlan([
+                FaultRule(
+                    .apns, count: 1, answer: .init(status: 410, reason: "Unregistered"), delayMilliseconds: 1000)
+            ]))
         let id = try await installation.notify(account, kind: "invitation_received")
         try await installation.simulator.waitForReceived(count: 1, within: .seconds(10))
         let token = Self.token()
@@ -275,7 +279,8 @@ extension Installation {
         for id in ids { #expect(try await installation.ends(of: id, count: 2) == ["accepted", "accepted"]) }
         let times = installation.simulator.received().filter { $0.provider == .fcm }.map(\.at)
         #expect(times[1].timeIntervalSince(times[0]) > 2.9)
-        try await installation.stop(worker)
+        // The first waits for FCM's ten seconds.
+        try await installation.stop(worker, Expectations(isDrained: false))
     }
 
     @Test func `a device that has too many waits alone, with the same ids`() async throws {
