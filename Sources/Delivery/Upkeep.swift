@@ -14,6 +14,7 @@ struct Upkeep: Sendable {
     let isListening: Locked<Bool>
 
     private static let partitionInterval = Duration.seconds(3600)
+    private static let rollupInterval = Duration.seconds(60)
     private static let sweepInterval = Duration.seconds(30)
     /// Each sweep looks back so far, for transactions that stay open for long commit rows that are old already.
     private static let shortSweep = Duration.seconds(600)
@@ -24,6 +25,7 @@ struct Upkeep: Sendable {
     func run() async {
         var partitionsDue = ContinuousClock.now
         var sweepDue = ContinuousClock.now
+        var rollupDue = ContinuousClock.now + Self.rollupInterval
         var fullSweepDue = ContinuousClock.now
         // Others get the time to come back from what cost us our connection before their batches count as lost.
         var rescueFrom = ContinuousClock.now + LeaseKeeping.graceForReconnection
@@ -34,6 +36,10 @@ struct Upkeep: Sendable {
                 if ContinuousClock.now >= partitionsDue {
                     _ = try await self.session.query("select push.ensure_partitions()")
                     partitionsDue = .now + Self.partitionInterval
+                }
+                if ContinuousClock.now >= rollupDue {
+                    _ = try await self.session.query(CounterRollup.query)
+                    rollupDue = .now + Self.rollupInterval
                 }
                 if ContinuousClock.now >= sweepDue {
                     let isFull = ContinuousClock.now >= fullSweepDue

@@ -343,3 +343,24 @@ internal import struct FoundationEssentials.UUID
         }
     }
 }
+
+@Suite(.serialized) struct CounterRollupTests {
+    @Test func `what flushes counted becomes one row a minute, and the sums stay`() async throws {
+        try await QueueDatabase.with { queue in
+            let calls = try await QueueCalls(queue)
+            try await queue.owner.query(
+                """
+                insert into push.counters (minute, name, labels, value)
+                select date_trunc('minute', now()) - interval '1 minute' * (i % 3), 'attempts', 'apns accepted accepted', i
+                from generate_series(1, 300) i
+                """)
+            try await calls.connection.query(CounterRollup.query)
+            #expect(try await queue.number("select sum(value)::bigint from push.counters") == 300 * 301 / 2)
+            // The minute that is not over is left as it is.
+            #expect(try await queue.number("select count(*) from push.counters where not is_sum") == 100)
+            #expect(try await queue.number("select count(*) from push.counters where is_sum") == 2)
+            try await calls.connection.query(CounterRollup.query)
+            #expect(try await queue.number("select count(*) from push.counters where is_sum") == 2)
+        }
+    }
+}

@@ -12,7 +12,7 @@ package struct NotInTime: Error, CustomStringConvertible {
 /// A last resort, for what gives no sign when it changes: a table another process writes, say. Await a line of output, a
 /// notification or a continuation where there is one.
 package func eventually(
-    within limit: Duration = .seconds(10), every interval: Duration = .milliseconds(20), file: String = #fileID,
+    within limit: Duration = .seconds(30), every interval: Duration = .milliseconds(20), file: String = #fileID,
     line: Int = #line, _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now.advanced(by: limit)

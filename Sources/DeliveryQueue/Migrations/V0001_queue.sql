@@ -127,9 +127,12 @@ create table push.counters (
     minute timestamptz not null,
     name text not null,
     labels text not null,
-    value bigint not null
+    value bigint not null,
+    -- Whether it is a minute's sum already.
+    is_sum boolean not null default false
 );
 create index counters_minute on push.counters (minute);
+create index counters_single on push.counters (minute) where not is_sum;
 comment on table push.counters is 'What dashboards count: appended at each flush, rolled up by the minute.';
 
 create view push.deliveries as
