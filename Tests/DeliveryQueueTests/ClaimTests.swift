@@ -251,3 +251,24 @@ extension QueueCalls {
             """)
     }
 }
+
+@Suite(.serialized) struct SuspectTests {
+    @Test func `what was rescued three times is claimed alone, and the rest without it`() async throws {
+        try await QueueDatabase.with { queue in
+            let account = try await queue.account()
+            var ids: [UUID] = []
+            for _ in 0..<5 { ids.append(try await queue.notification(to: account)) }
+            try await queue.owner.query(
+                "update push.outbox set rescues = 3, origin = 'rescue' where notification_id = \(ids[2])")
+            let calls = try await QueueCalls(queue)
+            var claims: [[UUID]] = []
+            var rescues: [Int] = []
+            while let batch = try await calls.claim() {
+                claims.append(batch.facts.map(\.notificationID))
+                rescues.append(batch.facts[0].rescues)
+            }
+            #expect(claims.map(Set.init) == [Set(ids[..<2]), [ids[2]], Set(ids[3...])])
+            #expect(rescues == [0, 3, 0])
+        }
+    }
+}

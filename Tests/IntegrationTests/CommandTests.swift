@@ -151,6 +151,27 @@ import Testing
         #expect(try await child.waitForExit(within: .seconds(30)) == .code(status), "\(child.text(.error))")
     }
 
+    @Test func `an operator pauses a provider, the other goes on, and a resume sends what waited`() async throws {
+        let installation = try await Installation.make()
+        let worker = try await installation.startWorker()
+        let account = try await installation.account()
+        try await installation.phone(.ios, of: account)
+        try await installation.phone(.android, of: account)
+        let pause = try await installation.command(["queue", "pause", "apns", "--reason", "certificates"])
+        #expect(pause.output == "paused apns:production, apns:development\n")
+        try await installation.waitForHeartbeats(2)
+        let id = try await installation.notify(account, kind: "invitation_received")
+        #expect(try await installation.ends(of: id, count: 1) == ["accepted"])
+        #expect(installation.simulator.received().map(\.provider) == [.fcm])
+        let stats = try await installation.command(["queue", "stats"])
+        #expect(stats.output.contains("paused: apns:production until resumed: certificates."), "\(stats.output)")
+        #expect(stats.output.contains("deliveries that wait     1\n"))
+        #expect(try await installation.command(["queue", "resume", "apns"]).exit == .code(0))
+        #expect(try await installation.ends(of: id, count: 2, within: .seconds(20)) == ["accepted", "accepted"])
+        #expect(try await installation.command(["queue", "resume", "nobody"]).exit == .code(2))
+        try await installation.stop(worker)
+    }
+
     @Test func `preview shows the exact request and needs no credentials`() async throws {
         let templates = Fixtures.url("").deletingLastPathComponent().deletingLastPathComponent().appending(
             path: "templates")

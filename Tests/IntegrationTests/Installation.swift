@@ -202,6 +202,16 @@ final class Installation: Sendable {
         (UUID().uuidString + UUID().uuidString).filter { $0 != "-" }.lowercased()
     }
 
+    /// Waits until workers have looked at the pauses so often.
+    func waitForHeartbeats(_ count: Int) async throws {
+        for _ in 0..<count {
+            let before = try await self.admin.query("select max(heartbeat_at)::text from push.workers").first?.text(0)
+            try await eventually {
+                try await self.admin.query("select max(heartbeat_at)::text from push.workers").first?.text(0) != before
+            }
+        }
+    }
+
     // MARK: - What the queue says
 
     /// Waits until the worker has decided about a notification.
