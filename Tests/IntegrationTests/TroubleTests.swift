@@ -135,6 +135,26 @@ import Testing
         try await server.stop()
     }
 
+    @Test func `a server whose default isolation is serializable makes two workers fail nothing`() async throws {
+        let installation = try await Installation.make()
+        try await installation.admin.query(
+            """
+            alter database \(identifier: installation.database.name)
+                set default_transaction_isolation to 'serializable'
+            """)
+        let workers = [try await installation.startWorker(), try await installation.startWorker()]
+        let account = try await installation.account()
+        try await installation.phone(.android, of: account)
+        let ids = try await (0..<100).asyncMap { _ in
+            try await installation.notify(account, kind: "invitation_received")
+        }
+        for id in ids { #expect(try await installation.ends(of: id, count: 1) == ["accepted"]) }
+        #expect(workers.allSatisfy { !$0.text(.error).contains("40001") })
+        workers[1].signal(15)
+        #expect(try await workers[1].waitForExit() == .code(0))
+        try await installation.stop(workers[0])
+    }
+
     @Test func `a wrong key pauses APNs, loses nothing and leaves FCM alone`() async throws {
         let installation = try await Installation.make()
         let worker = try await installation.startWorker(["APNS_TEAM_ID": "WRONGTEAM1"])
