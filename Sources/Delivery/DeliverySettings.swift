@@ -17,8 +17,9 @@ package struct DeliverySettings: Sendable {
     package var heartbeat = Duration.seconds(2)
     /// How long a stopping worker waits for what is in flight. Default 25 s.
     package var drainLimit = Duration.seconds(25)
-    /// Facts older than this are read again before a send. Default 100 ms.
-    package var factsFreshness = Duration.milliseconds(100)
+    /// Facts older than this are read again before a send. Default 1 s: with a backlog, what is claimed ahead waits for some
+    /// hundred milliseconds, and reading everything twice would make it wait longer still.
+    package var factsFreshness = Duration.seconds(1)
     /// Batches claimed ahead of what is on its way. Default 4.
     package var claimsAhead = 4
     /// No claims while more outcomes than this wait to be written. Default 20,000.
