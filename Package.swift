@@ -34,6 +34,7 @@ let package = Package(
         library("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         library("CLibCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         library("CNGHTTP2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
         library("CLinux", pkgConfig: nil, package: "libc6-dev"),
 
@@ -69,6 +70,19 @@ let package = Package(
             ]
         ),
 
+        // The operator's side
+        module("HTTPServer", ["CMicroHTTPD", "Locking"]),
+        module("QueueInspection", ["PushModel", "Postgres", "DeliveryQueue", "Fanout"]),
+        module("Dashboard", ["PushModel", "Localization", "QueueInspection"]),
+        module(
+            "ControlPlane",
+            [
+                "PushModel", "Localization", "Fanout", "Postgres", "DeliveryQueue", "QueueInspection", "APNS", "FCM",
+                "HTTPTransport", "HTTPServer", "Dashboard", "Delivery", "JSONWebToken", "Observability", "Locking",
+                "Cryptography",
+            ]
+        ),
+
         // The double of both providers
         module("PushSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "JSONWebToken", "Cryptography", "Locking"]),
 
@@ -86,7 +100,8 @@ let package = Package(
             "push-fanout",
             [
                 "CommandLineArguments", "Delivery", "DeliveryQueue", "Postgres", "PushModel", "Localization", "Fanout",
-                "APNS", "FCM", "HTTPTransport", "Observability", "Cryptography", "Locking",
+                "APNS", "FCM", "HTTPTransport", "Observability", "Cryptography", "Locking", "QueueInspection",
+                "ControlPlane", "JSONWebToken",
             ]
         ),
         executable("push-simulator", ["CommandLineArguments", "PushSimulator", "Cryptography"]),
@@ -135,6 +150,20 @@ let package = Package(
                 "Postgres", "Observability", "Locking", "Cryptography", "JSONWebToken", "PushSimulator", "TestSupport",
             ]
         ),
+        tests("ObservabilityTests", ["Observability", "Locking", "TestSupport"]),
+        tests("HTTPServerTests", ["HTTPServer", "Locking", "TestSupport", "CLinux"]),
+        tests(
+            "QueueInspectionTests",
+            ["QueueInspection", "DeliveryQueue", "Postgres", "PushModel", "Fanout", "TestSupport"]
+        ),
+        tests("DashboardTests", ["Dashboard", "QueueInspection", "PushModel", "Localization", "TestSupport"]),
+        tests(
+            "ControlPlaneTests",
+            [
+                "ControlPlane", "HTTPServer", "QueueInspection", "DeliveryQueue", "Postgres", "PushModel",
+                "Localization", "Observability", "Delivery", "Dashboard", "JSONWebToken", "Locking", "TestSupport",
+            ]
+        ),
         tests("PushSimulatorTests", ["PushSimulator", "HTTPTransport", "JSONWebToken", "Cryptography", "TestSupport"]),
         tests("FuzzingTests", ["Fuzzing"]),
         tests("CommandLineArgumentsTests", ["CommandLineArguments"]),
@@ -151,6 +180,10 @@ let package = Package(
                 "TestSupport", "Postgres", "PushModel", "PushSimulator", "HTTPTransport", "DeliveryQueue", "Delivery",
                 "Locking", "Cryptography", "push-fanout", "push-simulator",
             ]
+        ),
+        tests(
+            "BrowserTests",
+            ["TestSupport", "Postgres", "PushModel", "PushSimulator", "Locking", "push-fanout", "push-simulator"]
         ),
     ],
     swiftLanguageModes: [.v6]
