@@ -14,7 +14,7 @@ internal import struct FoundationEssentials.UUID
         try await listener.listen(to: "mark")
         try await queue.owner.query("notify mark")
         var seen: [PostgresNotification] = []
-        while let notification = try await listener.nextNotification(within: .seconds(10)) {
+        while let notification = try await listener.nextNotification(within: .seconds(90)) {
             if notification.channel == "mark" { return seen }
             seen.append(notification)
         }

@@ -101,7 +101,7 @@ import Testing
             await withTaskGroup(of: Int.self) { group in
                 group.addTask { await sender.outcomes(of: before).accepted }
                 group.addTask {
-                    _ = try? await bench.simulator.waitForReceived(count: 20, within: .seconds(10))
+                    _ = try? await bench.simulator.waitForReceived(count: 20, within: .seconds(90))
                     clocks.set(ours: 51 * 60 - age, theirs: 51 * 60 - age)
                     return await sender.outcomes(of: after).accepted
                 }

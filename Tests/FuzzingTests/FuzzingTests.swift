@@ -62,7 +62,7 @@ import Testing
 
     // MARK: - The watchdog
 
-    @Test(.timeLimit(.minutes(1))) func anInputWithoutAnEndIsTold() async {
+    @Test(.timeLimit(.minutes(5))) func anInputWithoutAnEndIsTold() async {
         let workers = [WorkerProgress(), WorkerProgress()]
         workers[1].begin(target: 3)
         workers[1].note(4711)

@@ -2,7 +2,7 @@ private import HTTPTransport
 import Testing
 
 /// What servers and networks do to connections, against a scripted server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(6)))
 struct CurlTransportFaultTests {
     // MARK: - No connection
 

@@ -1,7 +1,7 @@
 private import HTTPTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(6)))
 struct CurlTransportTests {
     @Test func `thousands of requests are each answered once`() async throws {
         let server = try NGHTTPServer()

@@ -204,7 +204,7 @@ final class Chaos: Sendable {
         self.leaving.withLock { $0 += staying }
         var broken: [String] = []
         for worker in self.leaving.withLock({ $0 }) {
-            let exit = try? await worker.waitForExit(within: .seconds(40))
+            let exit = try? await worker.waitForExit(within: .seconds(90))
             if exit != .code(0), exit != .signal(9) {
                 broken.append(
                     "a worker ended with \(exit.map { "\($0)" } ?? "nothing"):\n\(Self.lastWords(of: worker))")

@@ -120,7 +120,7 @@ import Testing
         let one = try await installation.command(["notify", "--account", accounts[0].text] + words)
         #expect(one.exit == .code(0))
         #expect(one.output == "queued for 1 account\n")
-        try await installation.simulator.waitForReceived(count: 1, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 1, within: .seconds(90))
         let shown = try #require(installation.simulator.received().first)
         #expect(shown.body.contains(#""alert":{"body":"Vanavond","title":"Onderhoud"}"#))
 
@@ -128,7 +128,7 @@ import Testing
         #expect(unasked.exit == .code(1))
         let all = try await installation.command(["notify", "--all", "--yes"] + words)
         #expect(all.output == "queued for 3 accounts\n")
-        try await installation.simulator.waitForReceived(count: 4, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 4, within: .seconds(90))
 
         let missing = try await installation.command(["notify", "--account", UUID().text] + words)
         #expect(missing.exit == .code(1))
@@ -148,7 +148,7 @@ import Testing
     func `the exit status says what went wrong`(arguments: [String], status: Int32) async throws {
         let child = try ChildProcess(
             BuiltProducts.url("push-fanout").path, arguments: arguments, environment: ["PATH": "/usr/bin:/bin"])
-        #expect(try await child.waitForExit(within: .seconds(30)) == .code(status), "\(child.text(.error))")
+        #expect(try await child.waitForExit(within: .seconds(90)) == .code(status), "\(child.text(.error))")
     }
 
     @Test func `an operator pauses a provider, the other goes on, and a resume sends what waited`() async throws {
@@ -167,7 +167,7 @@ import Testing
         #expect(stats.output.contains("paused: apns:production until resumed: certificates."), "\(stats.output)")
         #expect(stats.output.contains("deliveries that wait     1\n"))
         #expect(try await installation.command(["queue", "resume", "apns"]).exit == .code(0))
-        #expect(try await installation.ends(of: id, count: 2, within: .seconds(20)) == ["accepted", "accepted"])
+        #expect(try await installation.ends(of: id, count: 2, within: .seconds(90)) == ["accepted", "accepted"])
         #expect(try await installation.command(["queue", "resume", "nobody"]).exit == .code(2))
         try await installation.stop(worker)
     }

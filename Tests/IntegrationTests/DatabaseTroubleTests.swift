@@ -33,8 +33,8 @@ import Testing
         // The worker's next statement must be caught in it, so that its end is one that nobody tells of.
         try await Task.sleep(for: .seconds(3))
         proxy.restore()
-        #expect(try await installation.ends(of: meanwhile, count: 1, within: .seconds(25)) == ["accepted"])
-        try await eventually(within: .seconds(25)) { try await Self.listeners(installation).count == 1 }
+        #expect(try await installation.ends(of: meanwhile, count: 1, within: .seconds(90)) == ["accepted"])
+        try await eventually(within: .seconds(90)) { try await Self.listeners(installation).count == 1 }
         try await installation.stop(worker)
         proxy.stop()
     }
@@ -51,9 +51,9 @@ import Testing
         #expect(kill(pid_t(old), SIGSTOP) == 0)
         for _ in 0..<3 {
             let id = try await installation.notify(account, kind: "invitation_received")
-            #expect(try await installation.ends(of: id, count: 1, within: .seconds(5)) == ["accepted"])
+            #expect(try await installation.ends(of: id, count: 1, within: .seconds(90)) == ["accepted"])
         }
-        try await eventually(within: .seconds(30)) {
+        try await eventually(within: .seconds(90)) {
             try await Self.listeners(installation).contains { $0 != old }
         }
         #expect(kill(pid_t(old), SIGCONT) == 0)
@@ -99,15 +99,15 @@ import Testing
         installation.simulator.setFaults(FaultPlan([FaultRule(.apns, delayMilliseconds: 1000)]))
         try await installation.admin.run(script: "set default_transaction_read_only = off")
         for _ in 0..<20 { try await installation.notify(account, kind: "invitation_received") }
-        try await installation.simulator.waitForReceived(count: 1, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 1, within: .seconds(90))
         try await installation.admin.query("alter system set default_transaction_read_only = on")
         try await installation.admin.query("select pg_reload_conf()")
         for _ in 0..<20 { try await installation.notify(account, kind: "invitation_accepted") }
-        try await worker.waitForLine(containing: "recording failed", within: .seconds(20))
+        try await worker.waitForLine(containing: "recording failed", within: .seconds(90))
         installation.simulator.setFaults(FaultPlan())
         try await installation.admin.query("alter system reset default_transaction_read_only")
         try await installation.admin.query("select pg_reload_conf()")
-        try await eventually(within: .seconds(30)) {
+        try await eventually(within: .seconds(90)) {
             try await installation.number("select count(*) from push.attempts where state = 'accepted'") == 40
         }
         try await installation.waitUntilDrained()
@@ -132,13 +132,13 @@ import Testing
             """)
         let worker = try await installation.startWorker(
             environment.merging(["PUSH_LEASE": "3s", "PUSH_WINDOW": "1", "PUSH_CONNECTIONS": "1"]) { $1 })
-        try await installation.simulator.waitForReceived(count: 1, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 1, within: .seconds(90))
         proxy.refuse()
         proxy.cut()
         // Longer than the lease and the time a pipeline waits for its turn.
         try await Task.sleep(for: .seconds(9))
         proxy.restore()
-        try await eventually(within: .seconds(30)) {
+        try await eventually(within: .seconds(90)) {
             try await installation.number("select count(*) from push.attempts where state = 'accepted'") == 20
         }
         try await installation.waitUntilDrained()
@@ -170,7 +170,7 @@ import Testing
             living.blackhole()
         }
         let after = try await installation.notify(account, kind: "invitation_received")
-        #expect(try await installation.ends(of: after, count: 1, within: .seconds(30)) == ["accepted"])
+        #expect(try await installation.ends(of: after, count: 1, within: .seconds(90)) == ["accepted"])
         // Sessions that are caught in it would hold up the end of the test, not the worker's work.
         living.restore()
         try await installation.stop(worker)
@@ -185,9 +185,9 @@ import Testing
         let worker = try ChildProcess(
             BuiltProducts.url("push-fanout").path, arguments: ["run"],
             environment: installation.environment(environment))
-        try await worker.waitForLine(containing: "waiting for the database", within: .seconds(20))
+        try await worker.waitForLine(containing: "waiting for the database", within: .seconds(90))
         proxy.restore()
-        try await eventually(within: .seconds(20)) { try await Self.listeners(installation).count == 1 }
+        try await eventually(within: .seconds(90)) { try await Self.listeners(installation).count == 1 }
         let account = try await installation.account()
         try await installation.phone(.ios, of: account)
         let id = try await installation.notify(account, kind: "invitation_received")

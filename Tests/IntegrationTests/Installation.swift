@@ -112,7 +112,7 @@ final class Installation: Sendable {
     func startWorker(_ others: [String: String] = [:]) async throws -> ChildProcess {
         let worker = try ChildProcess(
             BuiltProducts.url("push-fanout").path, arguments: ["run"], environment: self.environment(others))
-        try await worker.waitForLine(containing: "worker started", within: .seconds(20))
+        try await worker.waitForLine(containing: "worker started", within: .seconds(90))
         return worker
     }
 
@@ -122,7 +122,7 @@ final class Installation: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         worker.signal(15)
-        let exit = try await worker.waitForExit(within: .seconds(30))
+        let exit = try await worker.waitForExit(within: .seconds(90))
         guard exit == .code(0) else { throw NotInTime("the worker ended with \(exit): \(worker.text(.error))") }
         try await self.checkInvariants(expectations, sourceLocation: sourceLocation)
         try await self.remove()
@@ -215,7 +215,7 @@ final class Installation: Sendable {
     // MARK: - What the queue says
 
     /// Waits until the worker has decided about a notification.
-    func decision(of notification: UUID, within limit: Duration = .seconds(10)) async throws -> String {
+    func decision(of notification: UUID, within limit: Duration = .seconds(90)) async throws -> String {
         var decision: String?
         try await eventually(within: limit) {
             decision = try await self.admin.query(
@@ -227,7 +227,7 @@ final class Installation: Sendable {
     }
 
     /// Waits until every delivery of a notification is in a final state; `state reason` of each, sorted.
-    func ends(of notification: UUID, count: Int, within limit: Duration = .seconds(15)) async throws -> [String] {
+    func ends(of notification: UUID, count: Int, within limit: Duration = .seconds(90)) async throws -> [String] {
         var states: [String] = []
         try await eventually(within: limit) {
             states = try await self.admin.query(
@@ -247,7 +247,7 @@ final class Installation: Sendable {
     }
 
     /// Nothing waits, runs or is unclaimed.
-    func waitUntilDrained(within limit: Duration = .seconds(20)) async throws {
+    func waitUntilDrained(within limit: Duration = .seconds(90)) async throws {
         try await eventually(within: limit) {
             try await self.number(
                 """

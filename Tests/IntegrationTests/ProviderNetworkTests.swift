@@ -29,7 +29,7 @@ import Testing
         }
         proxy.blackhole()
         for id in ids {
-            try await eventually(within: .seconds(15)) {
+            try await eventually(within: .seconds(90)) {
                 try await installation.number(
                     """
                     select count(*) from push.attempts
@@ -39,7 +39,7 @@ import Testing
         }
         // All the while the other provider is as it was.
         let meanwhile = try await installation.notify(account, kind: "invitation_received")
-        try await eventually(within: .seconds(5)) {
+        try await eventually(within: .seconds(90)) {
             installation.simulator.received().contains {
                 $0.deviceToken == android.token && $0.notificationID == meanwhile.text
             }
@@ -71,7 +71,7 @@ import Testing
         installation.simulator.setFaults(FaultPlan([FaultRule(.fcm, count: 10, delayMilliseconds: 2000)]))
         var ids: [UUID] = []
         for _ in 0..<10 { ids.append(try await installation.notify(account, kind: "invitation_received")) }
-        try await installation.simulator.waitForReceived(count: 10, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 10, within: .seconds(90))
         proxy.cut()
         for id in ids {
             #expect(try await installation.ends(of: id, count: 1, within: .seconds(60)) == ["accepted"])

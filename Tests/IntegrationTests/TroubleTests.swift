@@ -52,7 +52,7 @@ import Testing
         installation.simulator.setFaults(
             FaultPlan([FaultRule(.apns, count: 1, answer: .init(status: 503, reason: "Shutdown"))]))
         let id = try await installation.notify(account, kind: "invitation_received")
-        #expect(try await installation.ends(of: id, count: 1, within: .seconds(30)) == ["accepted"])
+        #expect(try await installation.ends(of: id, count: 1, within: .seconds(90)) == ["accepted"])
         let received = installation.simulator.received()
         #expect(received.count == 2)
         #expect(Set(received.map(\.identity)).count == 1)
@@ -73,12 +73,12 @@ import Testing
         try await installation.phone(.ios, of: account)
         let ids = try await (0..<40).asyncMap { _ in try await installation.notify(account, kind: "invitation_received")
         }
-        try await installation.simulator.waitForReceived(count: 1, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 1, within: .seconds(90))
         first.signal(9)
         #expect(try await first.waitForExit() == .signal(9))
         installation.simulator.setFaults(FaultPlan())
         let second = try await installation.startWorker(["PUSH_LEASE": "6s"])
-        for id in ids { #expect(try await installation.ends(of: id, count: 1, within: .seconds(30)) == ["accepted"]) }
+        for id in ids { #expect(try await installation.ends(of: id, count: 1, within: .seconds(90)) == ["accepted"]) }
         try await installation.waitUntilDrained()
         try await installation.stop(second, Expectations(unrecordedSends: 40))
     }
@@ -94,7 +94,7 @@ import Testing
             insert into notifications (account_id, kind)
             select \(account), 'invitation_received' from generate_series(1, 200)
             """)
-        try await installation.simulator.waitForReceived(count: 3, within: .seconds(10))
+        try await installation.simulator.waitForReceived(count: 3, within: .seconds(90))
         first.signal(15)
         #expect(try await first.waitForExit() == .code(0))
         let sent = installation.simulator.received().count
@@ -123,7 +123,7 @@ import Testing
         let after = try await app.query(
             "insert into notifications (account_id, kind) values (\(account), 'invitation_accepted') returning id"
         ).first?.uuid(0)
-        try await eventually(within: .seconds(30)) {
+        try await eventually(within: .seconds(90)) {
             let count = try await app.query(
                 "select count(*) from push.attempts where notification_id = \(after as UUID?) and state = 'accepted'")
             return try count.first?.int(0) == 1
@@ -199,14 +199,14 @@ import Testing
         let good = try String(contentsOfFile: installation.environment()["APNS_KEY_FILE"] ?? "", encoding: .utf8)
         try Data(good.utf8).write(to: URL(filePath: path))
         worker.signal(1)
-        try await worker.waitForLine(containing: "read keys and language files anew", within: .seconds(10))
-        #expect(try await installation.ends(of: id, count: 1, within: .seconds(20)) == ["accepted"])
+        try await worker.waitForLine(containing: "read keys and language files anew", within: .seconds(90))
+        #expect(try await installation.ends(of: id, count: 1, within: .seconds(90)) == ["accepted"])
         #expect(try await installation.number("select count(*) from push.providers where paused_until > now()") == 0)
 
         // A broken file changes nothing.
         try Data("nonsense".utf8).write(to: URL(filePath: path))
         worker.signal(1)
-        try await worker.waitForLine(containing: "kept the old keys", within: .seconds(10))
+        try await worker.waitForLine(containing: "kept the old keys", within: .seconds(90))
         let next = try await installation.notify(account, kind: "invitation_accepted")
         #expect(try await installation.ends(of: next, count: 1) == ["accepted"])
         try await installation.stop(worker)

@@ -10,7 +10,7 @@ struct NotificationTests {
         let sender = try await Server.connect()
         try await listener.listen(to: channel)
         try await sender.query("select pg_notify(\(channel), \("a payload"))")
-        let notification = try #require(try await listener.nextNotification(within: .seconds(10)))
+        let notification = try #require(try await listener.nextNotification(within: .seconds(90)))
         #expect(notification.channel == channel)
         #expect(notification.payload == "a payload")
         #expect(await sender.backendPID == notification.senderPID)
@@ -34,12 +34,12 @@ struct NotificationTests {
         for number in 0..<5 { try await sender.query("select pg_notify('several', \(String(number)))") }
         // The server sends them after this statement at the latest.
         try await listener.query("select 1")
-        let first = try await listener.nextNotification(within: .seconds(10))
+        let first = try await listener.nextNotification(within: .seconds(90))
         var payloads = [first?.payload]
         while payloads.count < 5 {
             let pending = await listener.pendingNotifications()
             payloads += pending.map(\.payload)
-            if pending.isEmpty { payloads.append(try await listener.nextNotification(within: .seconds(10))?.payload) }
+            if pending.isEmpty { payloads.append(try await listener.nextNotification(within: .seconds(90))?.payload) }
         }
         #expect(payloads == ["0", "1", "2", "3", "4"])
         #expect(await listener.pendingNotifications().isEmpty)

@@ -44,9 +44,9 @@ struct TCPProxyTests {
         let connection = try await PostgresConnection.connect(configuration)
         proxy.refuse()
         await #expect(throws: PostgresError.self) { try await PostgresConnection.connect(configuration) }
-        #expect(await connection.isAlive(within: .seconds(5)))
+        #expect(await connection.isAlive(within: .seconds(90)))
         proxy.restore()
-        #expect(await (try PostgresConnection.connect(configuration)).isAlive(within: .seconds(5)))
+        #expect(await (try PostgresConnection.connect(configuration)).isAlive(within: .seconds(90)))
         proxy.stop()
     }
 
@@ -74,7 +74,7 @@ struct TCPProxyTests {
             try await connection.query("select 1", deadline: .milliseconds(200))
         }
         #expect(lost?.code == .timedOut)
-        #expect(await (try PostgresConnection.connect(configuration)).isAlive(within: .seconds(5)))
+        #expect(await (try PostgresConnection.connect(configuration)).isAlive(within: .seconds(90)))
         proxy.stop()
     }
 }

@@ -158,7 +158,7 @@ internal import Testing
         try await Self.run(FaultRule(.apns, silence: true)) { live async throws in
             let arguments = live.push()
             async let reply = live.curl(arguments)
-            try await live.simulator.waitForReceived(count: 1, within: .seconds(10))
+            try await live.simulator.waitForReceived(count: 1, within: .seconds(90))
             live.simulator.abortConnections()
             #expect(try await reply.exitCode != 28)
         }

@@ -122,7 +122,7 @@ internal import Testing
             live async throws in
             let arguments = live.push()
             async let reply = live.curl(arguments, seconds: 30)
-            try await live.simulator.waitForReceived(count: 1, within: .seconds(10))
+            try await live.simulator.waitForReceived(count: 1, within: .seconds(90))
             let start = ContinuousClock.now
             await live.simulator.stop()
             #expect(ContinuousClock.now - start < .seconds(5))

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import TestSupport
 internal import Testing
 
 @testable internal import PushSimulator
@@ -11,7 +12,7 @@ internal import Testing
             #expect(reply.status == 200)
             #expect(reply.body.isEmpty)
             #expect(reply.headers["apns-id"] == "5d5f3c9e-6c52-4e6a-8a58-11f64c1d5e33")
-            let push = try #require(try await live.simulator.waitForReceived(count: 1, within: .seconds(10)).first)
+            let push = try #require(try await live.simulator.waitForReceived(count: 1, within: .seconds(90)).first)
             #expect(push.provider == .apns)
             #expect(push.environment == .production)
             #expect(push.path == "/3/device/\(Sample.deviceToken)")
@@ -146,7 +147,8 @@ internal import Testing
     }
 
     @Test func `a simulator comes back on the same ports with the same authority`() async throws {
-        try await LiveSimulator.run { live async throws in
+        let ports = try FixedPorts.draw(SimulatorRole.allCases.count)
+        try await LiveSimulator.run({ $0.options.ports = ports }) { live async throws in
             await live.simulator.stop()
             await live.simulator.stop()
             #expect(try await live.curl(live.push()).exitCode == 7)

@@ -85,7 +85,7 @@ package final class ChildProcess: Sendable {
     /// - Throws: `NotInTime`, with the last lines, also if the child ends without having written it.
     @discardableResult
     package func waitForLine(
-        containing text: String, after position: Int = 0, within limit: Duration = .seconds(10)
+        containing text: String, after position: Int = 0, within limit: Duration = .seconds(90)
     ) async throws -> String {
         try await self.wait(within: limit, for: "a line containing \"\(text)\"") { state in
             state.lines.dropFirst(position).first { $0.text.contains(text) }?.text
@@ -94,7 +94,7 @@ package final class ChildProcess: Sendable {
 
     /// - Throws: `NotInTime`.
     @discardableResult
-    package func waitForExit(within limit: Duration = .seconds(10)) async throws -> Exit {
+    package func waitForExit(within limit: Duration = .seconds(90)) async throws -> Exit {
         try await self.wait(within: limit, for: "the end") { $0.exit }
     }
 

@@ -10,9 +10,10 @@ package struct NotInTime: Error, CustomStringConvertible {
 /// Asks again and again until `condition` holds.
 ///
 /// A last resort, for what gives no sign when it changes: a table another process writes, say. Await a line of output, a
-/// notification or a continuation where there is one.
+/// notification or a continuation where there is one. The limit is for what never comes: on a busy machine, under the
+/// thread sanitizer, what does come may take long.
 package func eventually(
-    within limit: Duration = .seconds(30), every interval: Duration = .milliseconds(20), file: String = #fileID,
+    within limit: Duration = .seconds(90), every interval: Duration = .milliseconds(20), file: String = #fileID,
     line: Int = #line, _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now.advanced(by: limit)
