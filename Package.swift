@@ -178,12 +178,8 @@ let package = Package(
             "IntegrationTests",
             [
                 "TestSupport", "Postgres", "PushModel", "PushSimulator", "HTTPTransport", "DeliveryQueue", "Delivery",
-                "Locking", "Cryptography", "push-fanout", "push-simulator",
+                "Locking", "Cryptography", "JSONWebToken", "push-fanout", "push-simulator",
             ]
-        ),
-        tests(
-            "BrowserTests",
-            ["TestSupport", "Postgres", "PushModel", "PushSimulator", "Locking", "push-fanout", "push-simulator"]
         ),
     ],
     swiftLanguageModes: [.v6]
