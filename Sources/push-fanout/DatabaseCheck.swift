@@ -100,7 +100,7 @@ enum DatabaseCheck {
                 findings.append(
                     .failed(
                         "tables", "row-level security hides \(shown)",
-                        fix: "create policy push_worker on \(shown) for all to push_worker using (true)"))
+                        fix: "run push-fanout migrate, which makes the policies that let push_worker through"))
             }
         }
         guard findings.isEmpty else { return findings }

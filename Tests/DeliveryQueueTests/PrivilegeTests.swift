@@ -83,4 +83,34 @@ internal import Testing
                     == 0)
         }
     }
+
+    @Test func `row-level security lets the two roles through after a migration, and only for their work`() async throws
+    {
+        try await QueueDatabase.withOwn { queue in
+            try await queue.device(of: try await queue.account())
+            for table in ["notifications", "accounts", "devices"] {
+                try await queue.owner.run(script: "alter table \(table) enable row level security")
+            }
+            let worker = try await queue.connectWorker()
+            func seen(_ session: PostgresConnection) async throws -> Int {
+                try await session.query("select count(*)::integer from devices").single().int(0)
+            }
+            #expect(try await seen(worker) == 0)
+            for _ in 0..<2 { _ = try await Migrator(source: try SourceSchema("public")).migrate(on: queue.owner) }
+            #expect(try await seen(worker) == 1)
+            let marked = try await worker.query("update devices set push_token_invalidated_at = now()")
+            #expect(marked.affected == 1)
+            await worker.close()
+
+            let operatorRole = try await queue.database.server.createRole(options: "login in role push_operator")
+            let session = try await queue.database.connect(role: operatorRole)
+            let insert = "insert into notifications (id, account_id, kind) select gen_random_uuid(), id, "
+            #expect(try await session.query(PostgresQuery(unescaped: insert + "'system' from accounts")).affected == 1)
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.query(PostgresQuery(unescaped: insert + "'invitation_received' from accounts"))
+            }
+            #expect(error?.sqlState == "42501")
+            await session.close()
+        }
+    }
 }

@@ -44,3 +44,32 @@ begin
     end if;
 end
 $$;
+
+-- Under row-level security (Supabase's way) a grant alone shows no row: policies let the two roles through, for what
+-- they are granted. A name that is taken stays as it is. On a view its owner's rights count.
+do $$
+declare
+    wanted record;
+    name text;
+begin
+    for wanted in
+        select * from (values
+            ('notifications', 'push_worker_reads', 'for select to push_worker using (true)'),
+            ('accounts', 'push_worker_reads', 'for select to push_worker using (true)'),
+            ('devices', 'push_worker_reads', 'for select to push_worker using (true)'),
+            ('devices', 'push_worker_marks', 'for update to push_worker using (true)'),
+            ('notifications', 'push_operator_reads', 'for select to push_operator using (true)'),
+            ('accounts', 'push_operator_reads', 'for select to push_operator using (true)'),
+            ('devices', 'push_operator_reads', 'for select to push_operator using (true)'),
+            ('notifications', 'push_operator_writes', 'for insert to push_operator with check (kind = ''system'')')
+        ) as policies (of_table, policy, clause)
+    loop
+        name := current_setting('push.source') || '.' || wanted.of_table;
+        if (select relrowsecurity from pg_class where oid = name::regclass)
+            and not exists (select from pg_policy where polrelid = name::regclass and polname = wanted.policy)
+        then
+            execute format('create policy %I on ', wanted.policy) || name || ' ' || wanted.clause;
+        end if;
+    end loop;
+end
+$$;
