@@ -76,7 +76,7 @@ create table sync_services (id uuid primary key, account_id uuid not null, provi
 create table sync_links (service_id uuid, external_id text, connection_id uuid, synced_hash text);
 \endif
 insert into sync_services (id, account_id, provider, label) values ('00000000-0000-4000-8000-0000000000aa', :'bram', 'google', 'Google');
-insert into sync_links (service_id, external_id, connection_id, synced_hash) values ('00000000-0000-4000-8000-0000000000aa', 'x', :'sees', 'old');
+insert into sync_links (service_id, external_id, connection_id, synced_hash) values ('00000000-0000-4000-8000-0000000000aa', 'x', :'sees', repeat('0', 64));
 set role authenticated;
 select test.equals('a change that no service has yet waits for it',
     test.as(:'bram', 'sync from notification_feed() where kind = ''contact_updated'''), '{"state": "waits_for_sync"}'::text);
