@@ -761,7 +761,7 @@ MUST_HOLD = {
         where w.kind in ('contact_updated', 'circle_changed') and not exists (
             select from test.views_changed v where (v.connection_id, v.transaction) = (w.connection_id, w.transaction))""",
     "nobody is told of what oneself does": "select notification_id from test.written where account_id::text = actor",
-    "no value is in a notification": f"select notification_id from test.written where row_text ~ '{MARK}|\\+316|"year'",
+    "no value is in a notification": f"select notification_id from test.written where row_text ~ '{MARK}|\\+316|year'",
     "every hash is of what is seen": """
         select c.id from connections c join connections peer on peer.id = c.peer_connection_id
         where c.snapshot_hash is distinct from snapshot_hash(circle_views(c.profile_id) -> peer.circle_id::text)""",
