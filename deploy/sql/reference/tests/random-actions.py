@@ -342,7 +342,7 @@ class Sequence:
         account = self.dice.choice(list(self.model.accounts))
         actions = [
             (24, self.save), (6, self.delete_detail), (10, self.share), (14, self.move), (12, self.invite), (14, self.accept),
-            (3, self.ignore), (3, self.cancel), (4, self.end), (2, self.block), (2, self.unblock), (12, self.read),
+            (3, self.ignore), (3, self.cancel), (4, self.end), (4, self.block), (5, self.unblock), (12, self.read),
             (4, self.switch), (2, self.new_profile), (1, self.delete_profile), (1, self.delete_account), (4, self.trespass),
         ]
         action = self.dice.choices([action for _, action in actions], [weight for weight, _ in actions])[0]
