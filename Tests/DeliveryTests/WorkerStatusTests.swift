@@ -127,6 +127,9 @@ private typealias Dependency = WorkerStatus.Dependency
         Case("one failure", apns, .degraded, "1 tries in a row failed") {
             $0.endpoints[.apnsProduction] = failing(1, first: 100, last: 100)
         },
+        Case("one failure before a long silence", apns, .ok, "not used lately") {
+            $0.endpoints[.apnsProduction] = failing(1, first: 1300, last: 1300)
+        },
         Case("failures of a single delivery", apns, .failed, "connect_failed") {
             $0.endpoints[.apnsProduction] = failing(4, first: 30, last: 1)
         },
