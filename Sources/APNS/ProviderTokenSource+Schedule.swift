@@ -89,6 +89,9 @@ package struct ProviderTokenSchedule: Equatable, Sendable {
         self.heldUntil = nil
     }
 
+    /// Age of the token in use, since its `iat`.
+    package func age(at now: Moment) -> Duration? { self.current?.age(at: now) }
+
     /// Whether the token in use is still one that Apple can accept: the last resort when no new one can be made.
     package func isUsable(at now: Moment) -> Bool {
         guard let age = self.current?.age(at: now) else { return false }

@@ -81,6 +81,11 @@ package final class ProviderTokenSource: Sendable {
         }
     }
 
+    /// Age of the token in use, since its `iat`; nil when none was made yet.
+    package var age: Duration? {
+        self.state.withLock { $0.schedule.age(at: self.time.now()) }
+    }
+
     private static func mint(_ state: inout State, issuedAt: Int64, at now: Moment) throws(KeyError) -> ProviderToken {
         let jwt = try JSONWebToken.sign(
             header: ["kid": .string(state.credentials.keyID)],

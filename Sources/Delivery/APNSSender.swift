@@ -40,6 +40,10 @@ package struct APNSSender: ProviderSender {
         }
     }
 
+    package var condition: SenderCondition {
+        SenderCondition(transport: self.transport.statistics, tokenAge: self.tokens.age)
+    }
+
     /// - Returns: those whose token was replaced before they were sent.
     private func send(
         _ deliveries: [Delivery], _ indices: [Int], mayRepeat: Bool, report: ([SendResult]) -> Void
@@ -64,7 +68,7 @@ package struct APNSSender: ProviderSender {
                 }
                 let outcome = APNSOutcome.read(exchange.result, now: now).naming(skewOf: exchange.result, now: now)
                 self.react(to: outcome, token)
-                results.append(SendResult(exchange, outcome: outcome))
+                results.append(SendResult(exchange, outcome: outcome, now: now))
             }
             report(results)
         }
@@ -119,8 +123,10 @@ extension SendOutcome {
 }
 
 extension SendResult {
-    init(_ exchange: HTTPExchange, outcome: SendOutcome) {
-        let status: Int? = if case .success(let answer) = exchange.result { answer.status } else { nil }
-        self.init(index: exchange.id, outcome: outcome, status: status, duration: exchange.duration)
+    init(_ exchange: HTTPExchange, outcome: SendOutcome, now: Date) {
+        let answer: HTTPAnswer? = if case .success(let answer) = exchange.result { answer } else { nil }
+        self.init(
+            index: exchange.id, outcome: outcome, status: answer?.status, duration: exchange.duration,
+            retryAfter: answer?.headers["retry-after"].flatMap { RetryAfter.parse($0, now: now) })
     }
 }

@@ -31,6 +31,8 @@ struct ClaimLoop: Sendable {
             let slots = InFlightWindow(capacity: self.context.settings.claimsAhead)
             var quietScans = 0
             for await _ in self.wake.wakes {
+                self.context.health.claims(at: .now)
+                defer { self.context.health.claims(at: nil) }
                 let found = await self.drainOutbox(slots: slots) { work in
                     group.addTask { await work() }
                 }
@@ -55,6 +57,7 @@ struct ClaimLoop: Sendable {
         var waitingSeenAt: ContinuousClock.Instant?
         var backOff = BackOff()
         while !self.context.isStopping {
+            self.context.health.claims(at: .now)
             guard self.context.recorder.backlog < self.context.settings.largestBacklog else {
                 try? await Task.sleep(for: Self.echo)
                 continue
@@ -63,6 +66,7 @@ struct ClaimLoop: Sendable {
             do {
                 let claimed = try await self.claim(waitingSeenAt: &waitingSeenAt)
                 backOff.reset()
+                self.context.recovered(.claim)
                 if claimed.isEmpty {
                     slots.give(back: 1)
                     // Only repeated rows: what is new stands behind them.
@@ -73,7 +77,7 @@ struct ClaimLoop: Sendable {
                 start { await self.process(claimed, handedOver: { slots.give(back: 1) }) }
             } catch {
                 slots.give(back: 1)
-                self.context.log.warning("claiming failed, trying again", ["error": "\(error)"])
+                self.context.failed(.claim, "claiming failed, trying again", error)
                 try? await Task.sleep(for: backOff.next())
             }
         }
@@ -94,7 +98,7 @@ struct ClaimLoop: Sendable {
         let settings = self.context.settings
         var claimed = Claimed(readAt: .now)
         let outbox = OutboxClaim(source: settings.source, limit: settings.batchSize, lease: settings.lease)
-        let rows = try await self.session.query(outbox.query(worker: self.context.worker))
+        let rows = try await self.session.query(outbox.query(worker: self.context.worker), for: .claim)
         claimed.taken = try outbox.taken(rows)
         claimed.batch = try outbox.decode(rows)
         if let batch = claimed.batch { self.context.held.open(batch.lease, asked: claimed.readAt) }
@@ -112,12 +116,14 @@ struct ClaimLoop: Sendable {
         }
         do {
             claimed.due = try waiting.decode(
-                await self.session.query(waiting.query(limits: limits, workerID: self.context.worker.id)))
+                await self.session.query(
+                    waiting.query(limits: limits, workerID: self.context.worker.id), for: .waitingClaim))
             self.context.held.lease(claimed.due, asked: asked)
+            self.context.recovered(.waitingClaim)
         } catch {
             // What is claimed already must not be lost sight of; the waiting ones are found by the next scan.
             guard claimed.batch != nil else { throw error }
-            self.context.log.warning("claiming what waits failed", ["error": "\(error)"])
+            self.context.failed(.waitingClaim, "claiming what waits failed", error)
         }
         return claimed
     }

@@ -5,19 +5,38 @@ package import Postgres
 package actor DatabaseSession {
     private let configuration: PostgresConfiguration
     private let prepare: @Sendable (PostgresConnection) async throws -> Void
+    private let watch: Watch
     private var connection: PostgresConnection?
     /// Counts the calls of ``close()``: a connection that was begun before one is not kept.
     private var closings = 0
     /// The connection being made. Kept as a task, so that callers that come meanwhile wait for the same one.
     private var connecting: Task<PostgresConnection, any Error>?
 
-    /// - Parameter prepare: run on each new connection before it is used; if it throws, the connection is closed.
+    /// Told of each statement that has a name: how long it took, and its error.
+    package typealias Watch = @Sendable (DatabaseOperation, Duration, (any Error)?) -> Void
+
+    /// - Parameters:
+    ///   - watch: told of each statement with an operation; called on the session's own turn, so it must be quick.
+    ///   - prepare: run on each new connection before it is used; if it throws, the connection is closed.
     package init(
-        _ configuration: PostgresConfiguration,
+        _ configuration: PostgresConfiguration, watch: @escaping Watch = { _, _, _ in },
         prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in }
     ) {
         self.configuration = configuration
+        self.watch = watch
         self.prepare = prepare
+    }
+
+    package func query(_ query: PostgresQuery, for operation: DatabaseOperation) async throws -> PostgresRows {
+        let start = ContinuousClock.now
+        do {
+            let rows = try await self.query(query)
+            self.watch(operation, start.duration(to: .now), nil)
+            return rows
+        } catch {
+            self.watch(operation, start.duration(to: .now), error)
+            throw error
+        }
     }
 
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {

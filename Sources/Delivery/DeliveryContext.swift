@@ -21,6 +21,10 @@ struct DeliveryContext: Sendable {
     let facts: DatabaseSession
     let log: Log
     let stopping: Locked<Bool>
+    let metrics: MetricsRegistry
+    let health: WorkerHealth
+    /// Faults that come again and again: what is logged of them.
+    let repeats = LogLimiter()
 
     var isStopping: Bool { self.stopping.withLock { $0 } || Task.isCancelled }
 
@@ -42,35 +46,77 @@ struct DeliveryContext: Sendable {
         var generator = SystemRandomNumberGenerator()
         var record = self.resolution.resolve(
             item, result, at: endpoint, now: Date(),
-            weigh: { self.pruneGuard.weigh($0, of: item.reference.deviceID, at: $1) }, using: &generator)
+            weigh: { ground, home in
+                let verdict = self.pruneGuard.weigh(ground, of: item.reference.deviceID, at: home)
+                self.count(verdict)
+                return verdict
+            }, using: &generator)
         // Answers to what was sent before a rest began say nothing new.
         if self.pauses.remaining(endpoint) == nil, let rest = self.breakers.note(result.outcome, at: endpoint) {
             record.pauses.append(
                 PauseEntry(endpoint: endpoint, duration: rest.duration, reason: rest.reason, fix: rest.fix))
         }
         for pause in record.pauses {
-            if self.pauses.remaining(pause.endpoint) == nil {
-                self.log.error(
-                    "endpoint paused",
-                    ["endpoint": pause.endpoint.rawValue, "reason": pause.reason, "fix": pause.fix ?? "none needed"])
-            }
-            self.pauses.pause(pause.endpoint, for: pause.duration)
+            self.pause(
+                pause.endpoint, for: pause.duration, PauseNote(reason: pause.reason, fix: pause.fix, by: nil))
         }
         switch result.outcome {
         case .accepted:
             self.pruneGuard.noteAcceptance(at: endpoint)
-            self.pauses.proven(endpoint)
+            if let over = self.pauses.proven(endpoint) {
+                self.log.notice(
+                    "endpoint works again",
+                    [
+                        "endpoint": endpoint.rawValue, "reason": over.note.reason,
+                        "seconds": Int(Date().timeIntervalSince(over.since)),
+                    ])
+            }
         case .misconfigured(let reason, let fix, .device):
-            self.log.error(
-                "the provider's own configuration is at fault",
-                ["endpoint": endpoint.rawValue, "reason": reason, "fix": fix])
+            if let more = self.repeats.mayWrite("\(endpoint.rawValue) \(reason)") {
+                self.log.error(
+                    "the provider's own configuration is at fault",
+                    ["endpoint": endpoint.rawValue, "reason": reason, "fix": fix, "repeated": more])
+            }
         case .rejected(let reason):
-            self.log.error(
-                "the provider refused our request",
-                ["delivery": item.reference.deliveryID.text, "endpoint": endpoint.rawValue, "reason": reason])
+            if let more = self.repeats.mayWrite("\(endpoint.rawValue) \(reason)") {
+                self.log.error(
+                    "the provider refused our request",
+                    [
+                        "delivery": item.reference.deliveryID.text, "endpoint": endpoint.rawValue, "reason": reason,
+                        "repeated": more,
+                    ])
+            }
         default: break
         }
         return record
+    }
+
+    /// Rests an endpoint. Said once: a rest that follows a rest for the same reason is no news.
+    func pause(_ endpoint: ProviderEndpoint, for duration: Duration, _ note: PauseNote) {
+        guard self.pauses.pause(endpoint, for: duration, note) else { return }
+        self.log(note, of: endpoint)
+    }
+
+    func log(_ note: PauseNote, of endpoint: ProviderEndpoint) {
+        let fix = note.fix ?? "none needed"
+        switch note.cause {
+        case .operator, .retryAfter:
+            self.log.notice(
+                "endpoint paused",
+                ["endpoint": endpoint.rawValue, "reason": note.reason, "by": note.by ?? "provider", "fix": fix])
+        case .configuration, .outage:
+            self.log.error("endpoint paused", ["endpoint": endpoint.rawValue, "reason": note.reason, "fix": fix])
+        }
+    }
+
+    /// A failure that is tried again: its first line, then one a minute, until ``recovered(_:)``.
+    func failed(_ operation: DatabaseOperation, _ message: String, _ error: any Error) {
+        guard let more = self.repeats.mayWrite(operation.rawValue) else { return }
+        self.log.warning(message, ["error": "\(error)", "repeated": more])
+    }
+
+    func recovered(_ operation: DatabaseOperation) {
+        self.repeats.over(operation.rawValue)
     }
 
     /// A delivery that ends without a further try.
@@ -99,9 +145,11 @@ struct DeliveryContext: Sendable {
         var backOff = BackOff()
         while !self.isStopping {
             do {
-                return try reading.decode(await self.facts.query(reading.query(notificationIDs: ids)))
+                let rows = try await self.facts.query(reading.query(notificationIDs: ids), for: .facts)
+                self.recovered(.facts)
+                return try reading.decode(rows)
             } catch {
-                self.log.warning("reading facts failed, trying again", ["error": "\(error)"])
+                self.failed(.facts, "reading facts failed, trying again", error)
                 try? await Task.sleep(for: backOff.next())
             }
         }

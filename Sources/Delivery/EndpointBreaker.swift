@@ -11,6 +11,8 @@ package struct EndpointBreaker: Sendable {
     /// The first rest, doubled with each that follows without an answer between.
     package static let firstRest = Duration.seconds(1)
     package static let longestRest = Duration.seconds(60)
+    package static let fixForOutage =
+        "it is tried again by itself; if it lasts, check the network and the provider's status page"
 
     package struct Rest: Equatable, Sendable {
         package var duration: Duration
@@ -56,7 +58,7 @@ package struct EndpointBreaker: Sendable {
         defer { self.rests = min(self.rests + 1, 16) }
         return Rest(
             duration: min(Self.firstRest * (1 << self.rests), Self.longestRest), reason: reason,
-            fix: "it is tried again by itself; if it lasts, check the network and the provider's status page")
+            fix: Self.fixForOutage)
     }
 
     private mutating func refusal(_ reason: String) -> Rest? {

@@ -43,8 +43,7 @@ struct EndpointPipeline: Sendable {
                 let isProbe = self.context.pauses.needsProbe(self.endpoint)
                 let most = isProbe ? 1 : min(rest.count, Self.sliceSize)
                 guard let granted = await self.window.take(upTo: most, within: Self.congestionLimit) else {
-                    self.context.log.warning("no answers, resting", ["endpoint": self.endpoint.rawValue])
-                    self.context.pauses.pause(self.endpoint, for: Self.congestionLimit)
+                    self.context.pause(self.endpoint, for: Self.congestionLimit, .noAnswers)
                     continue
                 }
                 guard granted > 0 else { break }
@@ -87,12 +86,15 @@ struct EndpointPipeline: Sendable {
         var open = Set(checked.ready.indices)
         await self.sender.send(checked.ready.compactMap(\.delivery)) { results in
             var record = QueueRecord()
-            let openBefore = open.count
+            var ended: [(item: PendingDelivery, result: SendResult)] = []
             for result in results where open.remove(result.index) != nil {
-                record.append(self.context.resolve(checked.ready[result.index], result, at: self.endpoint))
+                let item = checked.ready[result.index]
+                ended.append((item, result))
+                record.append(self.context.resolve(item, result, at: self.endpoint))
             }
+            self.context.count(ended, repeated: record.parked.count, at: self.endpoint)
             self.context.recorder.add(record)
-            self.window.give(back: openBefore - open.count)
+            self.window.give(back: ended.count)
         }
         // Only a cancelled send leaves any: what became of them is not known, they are sent again with the same ids.
         self.window.give(back: open.count)

@@ -43,6 +43,10 @@ package struct FCMSender: ProviderSender {
         await self.validate(doubtful, deliveries, token, credential, report: report)
     }
 
+    package var condition: SenderCondition {
+        SenderCondition(transport: self.transport.statistics, tokenAge: self.credential.current.tokens.age)
+    }
+
     private static func result(
         of exchange: HTTPExchange, _ token: AccessToken, _ credential: FCMCredential.Current
     ) async -> SendResult {
@@ -51,7 +55,7 @@ package struct FCMSender: ProviderSender {
         if case .retry(let retry) = outcome, retry.renewal == .credential {
             _ = await credential.tokens.invalidate(token)
         }
-        return SendResult(exchange, outcome: outcome)
+        return SendResult(exchange, outcome: outcome, now: now)
     }
 
     /// Asks FCM about tokens that an answer seemed to name as invalid: with a bare message that is only validated, a

@@ -51,6 +51,11 @@ final class HeldLeases: Sendable {
         }
     }
 
+    /// How many there are.
+    var counts: (batches: Int, waiting: Int) {
+        self.state.withLock { state in (state.batches.count, state.waiting.count) }
+    }
+
     /// What a heartbeat asks to extend.
     var asked: (batches: [BatchLease], waiting: [WaitingLease]) {
         self.state.withLock { state in (Array(state.batches.keys), Array(state.waiting.keys)) }

@@ -9,6 +9,7 @@ package struct OutboxListener: Sendable {
     let configuration: PostgresConfiguration
     let wake: WakeSignal
     let log: Log
+    let repeats: LogLimiter
     /// Called with what became of LISTEN: true while it works.
     let report: @Sendable (Bool) -> Void
 
@@ -24,10 +25,15 @@ package struct OutboxListener: Sendable {
             do {
                 let connection = try await PostgresConnection.connect(self.configuration)
                 defer { self.report(false) }
-                try await self.listen(on: connection) { backOff.reset() }
+                try await self.listen(on: connection) {
+                    backOff.reset()
+                    self.repeats.over("listener")
+                }
                 await connection.close()
             } catch {
-                self.log.warning("not listening, trying again", ["error": "\(error)"])
+                if let more = self.repeats.mayWrite("listener") {
+                    self.log.warning("not listening, trying again", ["error": "\(error)", "repeated": more])
+                }
             }
             guard !Task.isCancelled else { return }
             try? await Task.sleep(for: backOff.next())

@@ -6,6 +6,13 @@ package protocol ProviderSender: Sendable {
     /// together. Returns when each has one. A cancelled call returns early: what has no result by then may have been
     /// sent or not.
     func send(_ deliveries: [Delivery], report: ([SendResult]) -> Void) async
+
+    /// For gauges.
+    var condition: SenderCondition { get }
+}
+
+extension ProviderSender {
+    package var condition: SenderCondition { SenderCondition() }
 }
 
 /// What one send came to.
@@ -17,11 +24,16 @@ package struct SendResult: Sendable {
     package var status: Int?
     /// Nil when nothing was sent.
     package var duration: Duration?
+    /// What the answer's `Retry-After` asks for.
+    package var retryAfter: Duration?
 
-    package init(index: Int, outcome: SendOutcome, status: Int?, duration: Duration?) {
+    package init(
+        index: Int, outcome: SendOutcome, status: Int?, duration: Duration?, retryAfter: Duration? = nil
+    ) {
         self.index = index
         self.outcome = outcome
         self.status = status
         self.duration = duration
+        self.retryAfter = retryAfter
     }
 }

@@ -23,15 +23,23 @@ struct RecordWriter: Sendable {
         var refusals = 0
         while true {
             do {
-                _ = try await self.session.query(statement.query(record, repeated: isRepeated))
+                let rows = try await self.session.query(
+                    statement.query(record, repeated: isRepeated), for: .record)
+                self.context.recovered(.record)
+                // A repetition may find its own marks: then nobody knows how many were made.
+                self.context.count(
+                    recorded: record, buried: isRepeated ? nil : RecordStatement.buried(rows))
                 self.context.held.close(record.closed + record.released.map(\.lease))
                 if record.parked.contains(where: { $0.wait < Self.soon }) { self.wake.wake() }
                 return
             } catch {
                 // What was in flight when a worker is stopped the hard way is sent again by the next one.
                 if Task.isCancelled { return }
-                self.context.log.error(
-                    "recording failed, trying again", ["error": "\(error)", "entries": record.count])
+                if let more = self.context.repeats.mayWrite(DatabaseOperation.record.rawValue) {
+                    self.context.log.error(
+                        "recording failed, trying again",
+                        ["error": "\(error)", "entries": record.count, "repeated": more])
+                }
                 isRepeated = true
                 if let state = (error as? PostgresError)?.sqlState, Self.isDataFault(state) {
                     refusals += 1
@@ -39,7 +47,7 @@ struct RecordWriter: Sendable {
                 }
                 if (error as? PostgresError)?.sqlState == "23514" {
                     // No partition for today: whoever finds one missing makes it.
-                    _ = try? await self.session.query("select push.ensure_partitions()")
+                    _ = try? await self.session.query("select push.ensure_partitions()", for: .partitions)
                 }
                 try? await Task.sleep(for: backOff.next())
             }

@@ -2,6 +2,7 @@ import DeliveryQueue
 import Locking
 import Observability
 import Postgres
+import PushModel
 
 /// Keeps the worker's leases alive, returns those of dead workers, and has the next days' partitions made. Apart from
 /// the sends, so that a slow provider never costs a lease.
@@ -20,6 +21,7 @@ struct Upkeep: Sendable {
     private static let shortSweep = Duration.seconds(600)
     /// The first sweep, and one an hour, looks back as far as the settings say.
     private static let fullSweepInterval = Duration.seconds(3600)
+    private static let gaugesInterval = Duration.seconds(10)
 
     /// Runs until the task is cancelled.
     func run() async {
@@ -27,32 +29,87 @@ struct Upkeep: Sendable {
         var sweepDue = ContinuousClock.now
         var rollupDue = ContinuousClock.now + Self.rollupInterval
         var fullSweepDue = ContinuousClock.now
+        var gaugesDue = ContinuousClock.now
+        defer { self.context.health.upkeep(at: nil) }
         // Others get the time to come back from what cost us our connection before their batches count as lost.
         var rescueFrom = ContinuousClock.now + LeaseKeeping.graceForReconnection
         while !Task.isCancelled {
             do {
+                self.begin()
                 try await self.heartbeat()
                 if ContinuousClock.now >= rescueFrom { try await self.rescue() }
+                if ContinuousClock.now >= gaugesDue {
+                    self.begin()
+                    try await self.readGauges()
+                    gaugesDue = .now + Self.gaugesInterval
+                }
                 if ContinuousClock.now >= partitionsDue {
-                    _ = try await self.session.query("select push.ensure_partitions()")
+                    self.begin()
+                    _ = try await self.session.query("select push.ensure_partitions()", for: .partitions)
                     partitionsDue = .now + Self.partitionInterval
                 }
                 if ContinuousClock.now >= rollupDue {
-                    _ = try await self.session.query(CounterRollup.query)
+                    self.begin()
+                    _ = try await self.session.query(CounterRollup.query, for: .rollup)
                     rollupDue = .now + Self.rollupInterval
                 }
+                self.begin()
                 if ContinuousClock.now >= sweepDue {
                     let isFull = ContinuousClock.now >= fullSweepDue
                     try await self.sweep(isFull ? self.context.settings.sweepAge : Self.shortSweep)
                     sweepDue = .now + Self.sweepInterval
                     if isFull { fullSweepDue = .now + Self.fullSweepInterval }
                 }
+                self.context.recovered(.heartbeat)
             } catch {
                 guard !Task.isCancelled else { return }
-                self.context.log.warning("upkeep failed, trying again", ["error": "\(error)"])
+                self.context.failed(.heartbeat, "upkeep failed, trying again", error)
                 rescueFrom = .now + LeaseKeeping.graceForReconnection
             }
+            self.logChanges()
             try? await Task.sleep(for: self.context.settings.heartbeat)
+        }
+    }
+
+    /// Says that the loop goes on: before each statement, whose own limit is far below what counts as standing still.
+    private func begin() {
+        self.context.health.upkeep(at: .now)
+    }
+
+    private func readGauges() async throws {
+        let rows = try QueueGauges.decode(await self.session.query(QueueGauges.query, for: .gauges))
+        self.context.metrics.set(rows)
+        var ages: [Lane: Duration] = [:]
+        for row in rows where row.state == QueueState.outbox.rawValue { ages[row.lane] = row.oldest }
+        self.context.health.note(outboxAges: ages)
+    }
+
+    /// One line for each dependency whose state has changed. Pauses of endpoints are logged where they begin and end.
+    private func logChanges() {
+        let paused = self.context.pauses.all
+        for (before, dependency) in self.context.health.judge(self.context.pauses).changes {
+            if case .endpoint(let endpoint) = dependency.name, dependency.state == .ok || paused[endpoint] != nil {
+                continue
+            }
+            let log = self.context.log
+            switch dependency.state {
+            case .ok:
+                log.notice("dependency is well again", ["dependency": dependency.name.text, "was": before.name])
+            case .degraded:
+                log.warning(
+                    "dependency is degraded",
+                    [
+                        "dependency": dependency.name.text, "reason": dependency.reason,
+                        "fix": dependency.fix ?? "none needed",
+                    ])
+            case .failed:
+                log.error(
+                    "dependency has failed",
+                    [
+                        "dependency": dependency.name.text, "reason": dependency.reason,
+                        "fix": dependency.fix ?? "none known",
+                    ])
+            }
         }
     }
 
@@ -63,20 +120,25 @@ struct Upkeep: Sendable {
         let rows = try await self.session.query(
             keeping.heartbeat(
                 worker: self.context.worker, name: self.name, version: self.version,
-                listening: self.isListening.withLock { $0 }, batches: asked.batches, waiting: asked.waiting))
+                listening: self.isListening.withLock { $0 }, batches: asked.batches, waiting: asked.waiting),
+            for: .heartbeat)
         let heartbeat = try keeping.decodeHeartbeat(rows)
         let lost = self.context.held.extended(
             asked, batches: heartbeat.batchIDs, waiting: heartbeat.waitingTokens, at: time)
         if lost > 0 {
+            self.context.metrics.update { $0.add(WorkerMetrics.batchesLost, [], lost) }
             self.context.log.warning("batches were taken over by another worker", ["count": lost])
         }
-        self.context.pauses.adopt(heartbeat.pauses)
+        for (endpoint, note) in self.context.pauses.adopt(heartbeat.pauses) { self.context.log(note, of: endpoint) }
     }
 
     private func sweep(_ age: Duration) async throws {
         let sweep = Sweep(source: self.context.settings.source)
-        let found = try await self.session.query(sweep.query(age: min(age, self.context.settings.sweepAge))).affected
+        let found = try await self.session.query(
+            sweep.query(age: min(age, self.context.settings.sweepAge)), for: .sweep
+        ).affected
         guard found > 0 else { return }
+        self.context.metrics.update { $0.add(WorkerMetrics.swept, [], found) }
         self.context.log.warning(
             "found notifications that never reached the outbox",
             ["count": found, "fix": "push-fanout check tells whether the trigger is there"])
@@ -85,8 +147,11 @@ struct Upkeep: Sendable {
 
     private func rescue() async throws {
         let keeping = LeaseKeeping(lease: self.context.settings.lease)
-        let rescued = try await self.session.query(keeping.rescue(worker: self.context.worker)).affected
+        let rescued = try await self.session.query(
+            keeping.rescue(worker: self.context.worker), for: .rescue
+        ).affected
         guard rescued > 0 else { return }
+        self.context.metrics.update { $0.add(WorkerMetrics.rescued, [], rescued) }
         self.context.log.notice("rescued notifications of a lost worker", ["count": rescued])
         self.wake.wake()
     }

@@ -33,16 +33,23 @@ package final class Worker: Sendable {
     private let version: String
     private let log: Log
 
-    private let recorder = Recorder()
+    /// All that is measured; `/metrics` is its text.
+    package let metrics: MetricsRegistry
+    private let health: WorkerHealth
+    private let pauses = EndpointPauses()
+    private let held: HeldLeases
+    private let recorder: Recorder
     private let pruneGuard = PruneGuard()
     private let wake = WakeSignal()
     private let stopSignal = WakeSignal()
     private let stopping = Locked(false)
     private let windows: [ProviderEndpoint: InFlightWindow]
 
+    /// - Parameter metrics: one of ``WorkerMetrics/registry()``, of this worker alone.
     package init(
         database: PostgresConfiguration, settings: DeliverySettings, policy: RetryPolicy,
-        endpoints: [ProviderEndpoint: Endpoint], name: String, version: String, log: Log
+        endpoints: [ProviderEndpoint: Endpoint], name: String, version: String, log: Log,
+        metrics: MetricsRegistry = WorkerMetrics.registry()
     ) {
         self.database = database
         self.settings = settings
@@ -52,7 +59,22 @@ package final class Worker: Sendable {
         self.name = name
         self.version = version
         self.log = log
+        let recorder = Recorder()
+        let health = WorkerHealth(
+            endpoints: Array(endpoints.keys), largestBacklog: settings.largestBacklog, recorder: recorder)
+        self.recorder = recorder
+        self.health = health
+        self.held = HeldLeases(lease: settings.lease)
+        self.metrics = metrics
+        let gauges = WorkerGauges(
+            endpoints: endpoints, health: health, pauses: self.pauses, held: self.held, recorder: recorder,
+            version: version)
+        metrics.collect(gauges.collect)
     }
+
+    /// How the worker and all it depends on are: for `/readyz` (``WorkerStatus/isReady``), `/healthz`
+    /// (``WorkerStatus/isAlive``) and pages. Cheap; asks nobody.
+    package func status() -> WorkerStatus { self.health.status(self.pauses) }
 
     /// Stops in order: no more claims, what is in flight is waited for within the drain limit, the rest is handed back.
     /// A second call does not wait.
@@ -78,8 +100,12 @@ package final class Worker: Sendable {
         var configuration = self.database
         configuration.settings += Self.sessionSettings
         configuration.queryDeadline = Self.answerLimit
-        let upkeepSession = DatabaseSession(configuration)
-        let recordSession = DatabaseSession(configuration)
+        let watch: DatabaseSession.Watch = { [metrics, health] operation, duration, error in
+            metrics.count(operation, duration, error)
+            health.note(operation, error)
+        }
+        let upkeepSession = DatabaseSession(configuration, watch: watch)
+        let recordSession = DatabaseSession(configuration, watch: watch)
         try await self.requireSchema(on: upkeepSession)
 
         let isListening = Locked(false)
@@ -91,18 +117,22 @@ package final class Worker: Sendable {
             resolution: Resolution(
                 policy: self.policy, pauseForMisconfiguration: self.settings.pauseForMisconfiguration,
                 endpoints: Set(self.endpoints.keys)),
-            recorder: self.recorder, pauses: EndpointPauses(), pruneGuard: self.pruneGuard,
+            recorder: self.recorder, pauses: self.pauses, pruneGuard: self.pruneGuard,
             breakers: EndpointBreakers(),
-            held: HeldLeases(lease: self.settings.lease),
-            facts: upkeepSession, log: self.log, stopping: self.stopping)
-        let claimSession = DatabaseSession(configuration) { connection in
+            held: self.held, facts: upkeepSession, log: self.log, stopping: self.stopping, metrics: self.metrics,
+            health: self.health)
+        if !sessionsLast { self.health.note(.unavailable) }
+        let claimSession = DatabaseSession(configuration, watch: watch) { connection in
             // The lock says, as long as this session lives, that our batches are in good hands.
             guard let lockKey else { return }
             _ = try await connection.query(LeaseKeeping(lease: self.settings.lease).lock(key: lockKey))
         }
         let listener = OutboxListener(
-            configuration: configuration, wake: self.wake, log: self.log
-        ) { works in isListening.withLock { $0 = works } }
+            configuration: configuration, wake: self.wake, log: self.log, repeats: context.repeats
+        ) { [health] works in
+            isListening.withLock { $0 = works }
+            health.note(works ? .connected : .lost)
+        }
         let upkeep = Upkeep(
             context: context, session: upkeepSession, wake: self.wake, name: self.name, version: self.version,
             isListening: isListening)
@@ -198,7 +228,8 @@ package final class Worker: Sendable {
         var backOff = BackOff()
         while true {
             do {
-                let rows = try await session.query("select coalesce(max(version), 0)::integer from push.migrations")
+                let rows = try await session.query(
+                    "select coalesce(max(version), 0)::integer from push.migrations", for: .probe)
                 let version = try rows.first?.int(0) ?? 0
                 let wanted = Migration.all.map(\.version).max() ?? 0
                 guard version >= wanted else {

@@ -56,15 +56,16 @@ package struct LeaseKeeping: Sendable {
             ))
             returning lease_token
         )
-        select id, null::uuid, null::text, null::double precision, null::bigint from extended
+        select id, null::uuid, null::text, null::double precision, null::bigint, null::text, null::text, null::text
+        from extended
         union all
-        select null, lease_token, null, null, null from retained
+        select null, lease_token, null, null, null, null, null, null from retained
         union all
         select null, null, endpoint,
             -- least() passes over null, and would make a day's pause of none.
             case when paused_until is not null
                 then extract(epoch from least(paused_until, now() + interval '1 day') - now()) end,
-            resumes
+            resumes, reason, fix, paused_by
         from push.providers
         """
     }
@@ -80,6 +81,20 @@ package struct LeaseKeeping: Sendable {
             package var remaining: Duration?
             /// How often an operator has ended a pause: a change ends what a worker believes of its own.
             package var resumes: Int
+            package var reason = ""
+            package var fix: String?
+            /// A worker's id or an operator's name.
+            package var by: String?
+
+            package init(
+                remaining: Duration?, resumes: Int, reason: String = "", fix: String? = nil, by name: String? = nil
+            ) {
+                self.remaining = remaining
+                self.resumes = resumes
+                self.reason = reason
+                self.fix = fix
+                self.by = name
+            }
         }
     }
 
@@ -90,7 +105,8 @@ package struct LeaseKeeping: Sendable {
             if let token = try row.optionalUUID(1) { result.waitingTokens.insert(token) }
             if let endpoint = try row.optionalText(2).flatMap(ProviderEndpoint.init(rawValue:)) {
                 result.pauses[endpoint] = Heartbeat.Pause(
-                    remaining: try row.optionalDuration(3), resumes: try row.int(4))
+                    remaining: try row.optionalDuration(3), resumes: try row.int(4),
+                    reason: try row.optionalText(5) ?? "", fix: try row.optionalText(6), by: try row.optionalText(7))
             }
         }
         return result

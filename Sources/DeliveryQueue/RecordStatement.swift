@@ -1,5 +1,5 @@
 package import Postgres
-internal import PushModel
+package import PushModel
 
 package import struct FoundationEssentials.UUID
 
@@ -113,6 +113,7 @@ package struct RecordStatement: Sendable {
                 join touched t on t.id = x.device_id
                 where d.id = t.id and d.push_token = x.token and d.push_token_invalidated_at is null
                     and (x.since is null or d.push_token_updated_at is null or d.push_token_updated_at < x.since)
+                returning d.platform
             ), moved as (
                 update \(unescaped: self.source.identifier).devices d
                 set apns_environment = x.environment
@@ -184,8 +185,16 @@ package struct RecordStatement: Sendable {
                 ) as c (name, labels)
                 group by c.name, c.labels
             )
-            select count(*) from ended
+            select (select count(*) from ended), count(*) filter (where platform = 'ios'),
+                count(*) filter (where platform = 'android')
+            from buried
             """
+    }
+
+    /// How many tokens the statement marked dead.
+    package static func buried(_ rows: PostgresRows) -> [Platform: Int] {
+        guard let row = rows.first, let ios = try? row.int(1), let android = try? row.int(2) else { return [:] }
+        return [.ios: ios, .android: android].filter { $0.value > 0 }
     }
 
     private static func array(_ ids: [UUID]) -> String {

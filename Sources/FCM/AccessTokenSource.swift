@@ -1,5 +1,6 @@
 package import HTTPTransport
 package import JSONWebToken
+internal import Locking
 
 /// The OAuth access token of one service account, renewed 5 minutes before it ends.
 ///
@@ -13,6 +14,8 @@ package actor AccessTokenSource {
     private let random: @Sendable () -> Double
 
     private var schedule = AccessTokenSchedule()
+    /// When the present token was asked for; apart from the actor, so that a gauge need not wait for an exchange.
+    private nonisolated let born = Locked<Moment?>(nil)
     private var underWay: Task<Result<AccessToken, AccessTokenError>, Never>?
 
     package init(
@@ -54,6 +57,11 @@ package actor AccessTokenSource {
     /// Why the last exchange failed, nil when it did not: for readiness, since a token that still holds hides it.
     package var lastFailure: AccessTokenError? { self.schedule.lastFailure }
 
+    /// How long ago the present token was asked for; nil when there was none yet.
+    package nonisolated var age: Duration? {
+        self.born.withLock { $0 }.map { self.time.now().elapsed(since: $0) }
+    }
+
     /// Returns when no exchange is under way.
     package func settle() async {
         _ = await self.underWay?.value
@@ -74,7 +82,9 @@ package actor AccessTokenSource {
         let result = await self.ask(begun)
         self.underWay = nil
         switch result {
-        case .success(let grant): return .success(self.schedule.adopt(grant, from: begun))
+        case .success(let grant):
+            self.born.withLock { $0 = begun }
+            return .success(self.schedule.adopt(grant, from: begun))
         case .failure(let error):
             self.schedule.failed(error, at: self.time.now(), random: self.random())
             return .failure(error)

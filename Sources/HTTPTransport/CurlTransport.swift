@@ -55,16 +55,7 @@ package final class CurlTransport: HTTPTransport {
         self.core.joinAll()
     }
 
-    /// For metrics.
-    package struct Statistics: Equatable, Sendable {
-        package var connections = 0
-        package var inFlight = 0
-        package var queued = 0
-        package var connectionsOpened = 0
-        package var requestsSent = 0
-    }
-
-    package var statistics: Statistics { self.core.statistics }
+    package var statistics: TransportStatistics { self.core.statistics }
 }
 
 /// What the transport and its threads share; the threads keep it alive, not the transport.
@@ -142,9 +133,9 @@ private final class CurlCore: Sendable {
         for connection in all { connection.join() }
     }
 
-    var statistics: CurlTransport.Statistics {
+    var statistics: TransportStatistics {
         self.state.withLock { state in
-            CurlTransport.Statistics(
+            TransportStatistics(
                 connections: state.pool.connected, inFlight: state.pool.inFlight, queued: state.pool.queued,
                 connectionsOpened: state.opened, requestsSent: state.sent
             )

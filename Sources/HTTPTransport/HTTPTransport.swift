@@ -17,10 +17,33 @@ package protocol HTTPTransport: Sendable {
     /// seen an earlier one finish what they have, and requests that wait with one fail as not sent, for the reason
     /// ``HTTPFailure/credentialSuperseded``. Sending a request with a later credential does the same.
     func use(credential: Int)
+
+    /// For metrics.
+    var statistics: TransportStatistics { get }
 }
 
 extension HTTPTransport {
     package func use(credential: Int) {}
+    package var statistics: TransportStatistics { TransportStatistics() }
+}
+
+/// What a transport is doing just now, and what it has done since it was made.
+package struct TransportStatistics: Equatable, Sendable {
+    package var connections = 0
+    package var inFlight = 0
+    package var queued = 0
+    package var connectionsOpened = 0
+    package var requestsSent = 0
+
+    package init(
+        connections: Int = 0, inFlight: Int = 0, queued: Int = 0, connectionsOpened: Int = 0, requestsSent: Int = 0
+    ) {
+        self.connections = connections
+        self.inFlight = inFlight
+        self.queued = queued
+        self.connectionsOpened = connectionsOpened
+        self.requestsSent = requestsSent
+    }
 }
 
 /// One request. Method is POST; the body is sent as it is.

@@ -3,7 +3,7 @@ package struct DeviceToken: Hashable, Sendable {
     package let text: String
 
     /// Why a stored token cannot be an address. Never carries the token itself.
-    package enum Malformed: String, Error, Equatable {
+    package enum Malformed: String, CaseIterable, Error, Equatable {
         case empty = "token_empty"
         case notHexadecimal = "token_not_hexadecimal"
         case oddLength = "token_odd_length"

@@ -96,13 +96,16 @@ internal import struct FoundationEssentials.UUID
         -> DeliveryContext
     {
         let settings = DeliverySettings(source: queue.source) { _ in .seconds(86_400) }
+        let recorder = Recorder()
         return DeliveryContext(
             worker: WorkerIdentity(id: UUID(), lockKey: nil), settings: settings,
             planner: Planner { _ in .seconds(86_400) },
             resolution: Resolution(policy: RetryPolicy(), pauseForMisconfiguration: .seconds(60), endpoints: []),
-            recorder: Recorder(), pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
+            recorder: recorder, pauses: EndpointPauses(), pruneGuard: PruneGuard(), breakers: EndpointBreakers(),
             held: HeldLeases(lease: settings.lease),
-            facts: DatabaseSession(try PostgresConfiguration(queue.workerURL)), log: log, stopping: Locked(false))
+            facts: DatabaseSession(try PostgresConfiguration(queue.workerURL)), log: log, stopping: Locked(false),
+            metrics: WorkerMetrics.registry(),
+            health: WorkerHealth(endpoints: [], largestBacklog: 1000, recorder: recorder))
     }
 
     private static func record() -> QueueRecord {
@@ -136,7 +139,7 @@ internal import struct FoundationEssentials.UUID
             try await server.stop(.immediate)
             let writing = Task { await writer.write(Self.record()) }
             var tries = failures.wakes.makeAsyncIterator()
-            for _ in 1...2 { _ = await tries.next() }
+            _ = await tries.next()
             try await server.resume()
             await writing.value
             let check = try await queue.database.connect()

@@ -15,15 +15,15 @@ internal import struct FoundationEssentials.UUID
         let pauses = EndpointPauses()
         #expect(pauses.remaining(.fcm) == nil)
         #expect(!pauses.needsProbe(.fcm))
-        pauses.pause(.fcm, for: .seconds(60))
-        pauses.pause(.fcm, for: .milliseconds(1))
+        pauses.pause(.fcm, for: .seconds(60), .noAnswers)
+        pauses.pause(.fcm, for: .milliseconds(1), .noAnswers)
         #expect(try #require(pauses.remaining(.fcm)) > .seconds(55))
         #expect(pauses.remaining(.apnsProduction) == nil)
         // Of a request from before the pause.
         pauses.proven(.fcm)
         #expect(pauses.remaining(.fcm) != nil)
 
-        pauses.pause(.apnsProduction, for: .zero)
+        pauses.pause(.apnsProduction, for: .zero, .noAnswers)
         #expect(pauses.remaining(.apnsProduction) == nil)
         #expect(pauses.needsProbe(.apnsProduction))
         pauses.proven(.apnsProduction)
