@@ -73,7 +73,12 @@ let package = Package(
         // The operator's side
         module("HTTPServer", ["CMicroHTTPD", "Locking"]),
         module("QueueInspection", ["PushModel", "Postgres", "DeliveryQueue", "Fanout"]),
-        module("Dashboard", ["PushModel", "Localization", "QueueInspection"]),
+        .target(
+            name: "Dashboard",
+            dependencies: ["PushModel", "Localization", "QueueInspection"],
+            resources: [.embedInCode("Assets")],
+            swiftSettings: settings
+        ),
         module(
             "ControlPlane",
             [
