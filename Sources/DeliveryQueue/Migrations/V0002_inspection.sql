@@ -38,7 +38,8 @@ comment on table push.bulk_actions is 'Retries and cancellations of all that a f
 
 -- Lists go from the newest backwards; what failed is few among many, so it has an index of its own. An account's
 -- deliveries are found through its decisions, of which there are fewer than tries.
-create index attempts_newest on push.attempts (finished_at, delivery_id);
+create index attempts_newest on push.attempts (finished_at, delivery_id)
+    where state in ('accepted', 'discarded', 'cancelled');
 create index attempts_failed on push.attempts (finished_at, delivery_id) where state in ('discarded', 'cancelled');
 create index fanouts_account on push.fanouts (account_id, decided_at);
 create index waiting_newest on push.waiting (parked_at, delivery_id);
