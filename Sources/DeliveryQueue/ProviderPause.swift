@@ -1,8 +1,6 @@
 package import Postgres
 package import PushModel
 
-import struct FoundationEssentials.UUID
-
 /// An operator's pause of endpoints, for all workers and without an end, and its end. Workers read it with their next
 /// heartbeat.
 package enum ProviderPause {
@@ -18,11 +16,37 @@ package enum ProviderPause {
         """
     }
 
-    /// Ends every kind of pause, and makes due what waited for it.
-    package static func resume(_ endpoints: [ProviderEndpoint], source: SourceSchema) -> PostgresQuery {
-        var record = QueueRecord()
-        record.resumed = endpoints
-        return RecordStatement(source: source, workerID: UUID()).query(record, repeated: false)
+    /// How many deliveries the end of a pause makes due at once; the others come when they are due.
+    private static let mostHastened = 10_000
+
+    /// Ends every kind of pause, and makes due what waited for it; answers how many endpoints were paused.
+    package static func resume(_ endpoints: [ProviderEndpoint]) -> PostgresQuery {
+        """
+        with resumed as (
+            update push.providers p
+            set paused_until = null, reason = null, fix = null, resumes = resumes + 1, changed_at = now()
+            from (
+                select endpoint, paused_until > now() as was_paused from push.providers
+                where endpoint = any (\(endpoints.map(\.rawValue))::text[]) for update
+            ) before
+            where p.endpoint = before.endpoint
+            returning before.was_paused
+        ), hastened as (
+            update push.waiting set scheduled_at = now()
+            where delivery_id = any (array(
+                select d.delivery_id
+                from unnest(\(endpoints.map(\.rawValue))::text[]) as e (endpoint)
+                cross join lateral (
+                    select w.delivery_id from push.waiting w
+                    where w.endpoint = e.endpoint and w.scheduled_at > now() and w.lease_token is null
+                    order by w.scheduled_at
+                    limit \(unescaped: String(Self.mostHastened))
+                    for update skip locked
+                ) d
+            ))
+        )
+        select count(*) filter (where was_paused) from resumed
+        """
     }
 
     /// One row: what waits and what runs, each counted up to 10,001; then the pauses.

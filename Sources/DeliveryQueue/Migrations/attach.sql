@@ -28,7 +28,7 @@ grant insert on push.audit to push_worker, push_operator;
 grant insert, update on push.bulk_actions to push_worker, push_operator;
 grant insert, update, delete on push.waiting to push_operator;
 grant update, delete on push.outbox to push_operator;
-grant insert on push.fanouts, push.attempts to push_operator;
+grant insert on push.fanouts, push.attempts, push.counters to push_operator;
 grant insert, update on push.providers to push_operator;
 grant execute on function push.prune_partition(interval), push.prune_rows(interval) to push_worker, push_operator;
 

@@ -77,7 +77,8 @@ extension QueueReader {
                 coalesce(sum(c.value) filter (where c.name = 'attempts' and c.labels like '% accepted'), 0)::bigint,
                 coalesce(sum(c.value) filter (where c.name = 'attempts' and c.labels like '% discarded'), 0)::bigint,
                 coalesce(sum(c.value) filter (where c.name = 'attempts' and c.labels like '% cancelled'), 0)::bigint,
-                coalesce(sum(c.value) filter (where c.name = 'attempts' and c.labels like '% available'), 0)::bigint
+                coalesce(sum(c.value) filter (where c.name = 'attempts' and c.labels like '% available'
+                    and c.labels not like '% retried available'), 0)::bigint
             from generate_series(
                 date_trunc('minute', now()) - interval '59 minutes', date_trunc('minute', now()), interval '1 minute'
             ) as m (minute)
