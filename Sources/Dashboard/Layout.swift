@@ -1,3 +1,5 @@
+import struct FoundationEssentials.Date
+
 /// What is around every page: head, bar with the navigation, banner, main part, foot.
 struct Layout {
     /// The heading of the page, and its title in the browser.

@@ -8,8 +8,9 @@ package enum Route: Equatable, Sendable {
     case overview
     /// The list; a filter and a cursor as name and value pairs.
     case deliveries(Query = Query())
-    case delivery(UUID)
-    case notification(UUID)
+    /// `names=1` asks for names of people.
+    case delivery(UUID, Query = Query())
+    case notification(UUID, Query = Query())
     case templates(Query = Query())
     case database
     case activity(Query = Query())
@@ -24,6 +25,8 @@ package enum Route: Equatable, Sendable {
     case pause(ProviderEndpoint)
     case resume(ProviderEndpoint)
     case asset(String, version: String)
+    /// `overview=1`: the parts of the overview. `rows=ID,ID…`: rows of the list. `delivery=ID`: the parts of a timeline.
+    /// `bulk=ID`: the parts of a bulk action.
     case events(Query)
 
     /// What is done to everything a filter matches.
@@ -38,8 +41,8 @@ package enum Route: Equatable, Sendable {
         case .signOut: "/sign-out"
         case .overview: "/"
         case .deliveries(let query): "/deliveries\(query.encoded)"
-        case .delivery(let id): "/deliveries/\(id.text)"
-        case .notification(let id): "/notifications/\(id.text)"
+        case .delivery(let id, let query): "/deliveries/\(id.text)\(query.encoded)"
+        case .notification(let id, let query): "/notifications/\(id.text)\(query.encoded)"
         case .templates(let query): "/templates\(query.encoded)"
         case .database: "/database"
         case .activity(let query): "/activity\(query.encoded)"
