@@ -16,11 +16,12 @@ package actor DatabaseSession {
     package typealias Watch = @Sendable (DatabaseOperation, Duration, (any Error)?) -> Void
 
     /// - Parameters:
-    ///   - watch: told of each statement with an operation; called on the session's own turn, so it must be quick.
     ///   - prepare: run on each new connection before it is used; if it throws, the connection is closed.
+    ///   - watch: told of each statement with an operation; called on the session's own turn, so it must be quick.
     package init(
-        _ configuration: PostgresConfiguration, watch: @escaping Watch = { _, _, _ in },
-        prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in }
+        _ configuration: PostgresConfiguration,
+        prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
+        watch: @escaping Watch = { _, _, _ in }
     ) {
         self.configuration = configuration
         self.watch = watch

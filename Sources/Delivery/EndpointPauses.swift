@@ -37,9 +37,10 @@ package final class EndpointPauses: Sendable {
                 entries[endpoint] = Entry(end: until, note: note, since: Date())
                 return true
             }
-            let isNews = before.note.cause != note.cause || before.note.reason != note.reason
-            entries[endpoint] = Entry(end: max(before.end, until), note: note, since: before.since)
-            return isNews
+            // The one that lasts longer is what keeps the endpoint paused.
+            if !before.isOver, before.end > until { return false }
+            entries[endpoint] = Entry(end: until, note: note, since: before.since)
+            return before.note.cause != note.cause || before.note.reason != note.reason
         }
     }
 

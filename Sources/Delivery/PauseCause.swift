@@ -43,5 +43,5 @@ package struct PauseNote: Equatable, Sendable {
     }
 
     /// Where an endpoint frees no permit.
-    static let noAnswers = PauseNote(cause: .outage, reason: "no_answers", fix: EndpointBreaker.fixForOutage)
+    package static let noAnswers = PauseNote(cause: .outage, reason: "no_answers", fix: EndpointBreaker.fixForOutage)
 }

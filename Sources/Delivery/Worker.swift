@@ -122,11 +122,12 @@ package final class Worker: Sendable {
             held: self.held, facts: upkeepSession, log: self.log, stopping: self.stopping, metrics: self.metrics,
             health: self.health)
         if !sessionsLast { self.health.note(.unavailable) }
-        let claimSession = DatabaseSession(configuration, watch: watch) { connection in
+        let takeLock: @Sendable (PostgresConnection) async throws -> Void = { [settings] connection in
             // The lock says, as long as this session lives, that our batches are in good hands.
             guard let lockKey else { return }
-            _ = try await connection.query(LeaseKeeping(lease: self.settings.lease).lock(key: lockKey))
+            _ = try await connection.query(LeaseKeeping(lease: settings.lease).lock(key: lockKey))
         }
+        let claimSession = DatabaseSession(configuration, prepare: takeLock, watch: watch)
         let listener = OutboxListener(
             configuration: configuration, wake: self.wake, log: self.log, repeats: context.repeats
         ) { [health] works in

@@ -46,7 +46,7 @@ import Testing
 @Suite struct PauseAndProbeTests {
     @Test func `a pause ends by time, then a probe goes alone until one is accepted`() async throws {
         let pauses = EndpointPauses()
-        pauses.pause(.fcm, for: .milliseconds(50))
+        pauses.pause(.fcm, for: .milliseconds(50), .noAnswers)
         #expect(pauses.remaining(.fcm) != nil)
         #expect(pauses.remaining(.apnsProduction) == nil)
         // An answer to what went out before the pause proves nothing.
@@ -60,8 +60,8 @@ import Testing
 
     @Test func `the longer of two pauses holds, and the operator's word ends both`() {
         let pauses = EndpointPauses()
-        pauses.pause(.fcm, for: .seconds(100))
-        pauses.pause(.fcm, for: .seconds(10))
+        pauses.pause(.fcm, for: .seconds(100), .noAnswers)
+        pauses.pause(.fcm, for: .seconds(10), .noAnswers)
         #expect((pauses.remaining(.fcm) ?? .zero) > .seconds(90))
         pauses.adopt([.fcm: .init(remaining: nil, resumes: 1)])
         #expect(pauses.remaining(.fcm) == nil)

@@ -55,8 +55,7 @@ package final class WorkerHealth: Sendable {
     }
 
     /// Takes in what a flight of sends came to.
-    func note(_ results: [SendResult], at endpoint: ProviderEndpoint) {
-        let now = Date()
+    func note(_ results: [SendResult], at endpoint: ProviderEndpoint, now: Date = Date()) {
         self.state.withLock { state in
             guard var facts = state.facts.endpoints[endpoint] else { return }
             for result in results {

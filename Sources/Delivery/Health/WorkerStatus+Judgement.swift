@@ -155,6 +155,10 @@ extension WorkerStatus {
     ) -> Dependency {
         let isRecent = now.timeIntervalSince(failures.last) < Self.memory
         let isLasting = failures.last.timeIntervalSince(failures.first) >= Self.outagePatience
+        guard isRecent || isLasting else {
+            // An accident before a long silence.
+            return Dependency(name, .ok, since: now, "not used lately; the last try failed: \(failures.reason)")
+        }
         return Dependency(
             name, isRecent && isLasting ? .failed : .degraded, since: failures.first,
             "\(failures.count) tries in a row failed: \(failures.reason)", fix: EndpointBreaker.fixForOutage)
