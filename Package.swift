@@ -106,7 +106,7 @@ let package = Package(
             [
                 "CommandLineArguments", "Delivery", "DeliveryQueue", "Postgres", "PushModel", "Localization", "Fanout",
                 "APNS", "FCM", "HTTPTransport", "Observability", "Cryptography", "Locking", "QueueInspection",
-                "ControlPlane", "JSONWebToken",
+                "ControlPlane", "HTTPServer", "JSONWebToken",
             ]
         ),
         executable("push-simulator", ["CommandLineArguments", "PushSimulator", "Cryptography"]),

@@ -25,6 +25,8 @@ package final class ControlPlane: Sendable {
         let bulk = BulkRunner(queue: queue, wake: configuration.wake, log: configuration.log)
         let handler = ControlHandler(configuration, queue: queue, sessions: sessions, live: live, bulk: bulk)
         let server = try HTTPServer.start(ServerConfiguration(address: configuration.address), handler: handler)
+        // On its own: the database may be away for long.
+        Task { await bulk.takeOver() }
         return ControlPlane(server: server, sessions: sessions, live: live, bulk: bulk)
     }
 
