@@ -217,10 +217,11 @@ package struct Explanation: Equatable, Sendable {
         "refused": Explanation("Not sent", "It could not be sent, so nothing was tried."),
         "cancelled": Explanation("Cancelled", "Not wanted any more when its turn came."),
         "discarded": Explanation("Given up", "Given up without another try."),
+        "retried": Explanation("Retried by an operator", "An operator had it tried again."),
     ]
 
     private static let reRegisters =
-        "Nothing: the token was marked, and the device comes back with a new one when the app is opened."
+        "Nothing: the device comes back with a new token when the app is opened."
     private static let ourFault = "A fault of push-fanout, or of a changed protocol: report it. Retrying does not help."
     private static let passing = "Nothing: it is tried again by itself. Retry or resume by hand only if it lasts."
 
@@ -298,7 +299,7 @@ package struct Explanation: Equatable, Sendable {
         // FCM
         "INVALID_ARGUMENT": Explanation(
             "Not accepted", "FCM refused the token, or a field of the request.",
-            advice: "With a field named: report it. Without: the token was marked if a second question confirmed it."),
+            advice: "With a field named: report it. Without: the device comes back with a new token when the app is opened."),
         "UNREGISTERED": Explanation(
             "App removed", "The app was removed from this phone, or its token has expired.", advice: reRegisters),
         "SENDER_ID_MISMATCH": Explanation(

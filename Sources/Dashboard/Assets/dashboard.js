@@ -123,7 +123,7 @@ function ask(form, submitter) {
   const yes = document.createElement("button");
   yes.type = "button";
   yes.textContent = submitter ? submitter.textContent : "Go on";
-  yes.className = submitter ? submitter.className.replace("soft", "") : "";
+  yes.className = submitter ? submitter.className.replace("soft", "").trim() : "";
   const no = document.createElement("button");
   no.type = "button";
   no.className = "soft";
@@ -184,8 +184,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, select, textarea, [contenteditable]")) return;
   const field = document.querySelector("[data-search]");
-  if (!field) return;
   event.preventDefault();
+  if (!field) {
+    location.href = "/deliveries#filter-account";
+    return;
+  }
   field.focus();
   field.select();
 });
@@ -194,5 +197,6 @@ document.addEventListener("keydown", (event) => {
 
 enliven(document);
 tick();
+if (location.hash === "#filter-account") document.getElementById("filter-account")?.focus();
 const address = document.body.dataset.events;
 if (address) new Live(address, document.getElementById("live"));

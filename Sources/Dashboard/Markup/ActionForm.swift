@@ -6,6 +6,8 @@ struct ActionForm {
     enum Style: String {
         case plain = ""
         case soft, danger
+        /// Red words on paper: what it takes away it takes away only after the question.
+        case softDanger = "soft danger"
     }
 
     var route: Route

@@ -65,7 +65,7 @@ enum Parts {
 
     /// The beginning of an id, which leads to its page.
     static func link(_ id: UUID, to route: Route) -> HTML {
-        #"<a class="id" href="\#(route)" title="\#(id.text)">\#(id.text.prefix(8))</a>"#
+        #"<a class="id short" href="\#(route)" title="\#(id.text)">\#(id.text.prefix(8))</a>"#
     }
 
     /// The whole of an id, with a button that copies it (shown by script).

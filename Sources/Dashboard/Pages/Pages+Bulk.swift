@@ -29,7 +29,7 @@ extension Pages {
         let stop = ActionForm(
             route: .stopBulk(action.id), label: "Stop", question: "Stop it?",
             effect: "It stops after the slice under way. What was changed stays changed; nothing is undone.",
-            style: .danger)
+            style: .softDanger)
         return [
             PagePart(
                 id: "bulk",

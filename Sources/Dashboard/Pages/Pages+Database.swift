@@ -125,19 +125,21 @@ extension Pages {
 
     private static func partitions(_ partitions: [Partition]) -> HTML {
         guard !partitions.isEmpty else { return "<p>None.</p>\n" }
+        let tables = Set(partitions.map(\.table)).sorted()
+        let days = Dictionary(grouping: partitions, by: \.day).sorted { $0.key > $1.key }
         return """
             <div class="scroll" tabindex="0" role="region" aria-label="Partitions">
             \(Table(
                 caption: "Partitions, latest first",
-                columns: [
-                    .init(label: "Partition"), .init(label: "Day", style: .nowrap), .init(label: "Table"),
-                    .init(label: "Rows, about", style: .number), .init(label: "Size", style: .number),
-                ],
-                rows: partitions.map { partition in
-                    Table.Row(cells: [
-                        "<code>\(partition.name)</code>", HTML(escaping: Format.day(partition.day)),
-                        "\(partition.table)", "\(Format.number(partition.rows))", "\(Format.bytes(partition.bytes))",
-                    ])
+                columns: [.init(label: "Day", style: .nowrap)]
+                    + tables.map { .init(label: "\($0), rows about", style: .number) }
+                    + [.init(label: "Size of all", style: .number)],
+                rows: days.map { day, parts in
+                    Table.Row(
+                        cells: [HTML(escaping: Format.day(day))]
+                            + tables.map { table in
+                                parts.first { $0.table == table }.map { "\(Format.number($0.rows))" } ?? "missing"
+                            } + ["\(Format.bytes(parts.reduce(0) { $0 + $1.bytes }))"])
                 }
             ).html)\
             </div>

@@ -111,8 +111,8 @@ extension Pages {
             \(choice(.kind, "Kind", kinds))\
             \(choice(.platform, "Platform", Platform.allCases.map { ($0.rawValue, Explanation.platform($0)) }))\
             \(input(.reason, "Reason", "Unregistered"))\
-            \(input(.since, "Since (UTC)", "2h or 2026-11-30T14:05Z"))\
-            \(input(.until, "Until (UTC)", "1h or 2026-11-30"))\
+            \(input(.since, "Since (UTC)", "2h, or a date"))\
+            \(input(.until, "Until (UTC)", "1h, or a date"))\
             </div>
             \(HTML.when(listing.fault != nil, "<p class=\"fault\" id=\"filter-fault\" role=\"alert\">\(listing.fault?.invalid.description ?? "")</p>\n"))\
             <div class="actions"><button>Search</button>\

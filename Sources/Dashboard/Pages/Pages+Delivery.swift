@@ -65,7 +65,7 @@ extension Pages {
         )
         let cancel = ActionForm(
             route: .cancel(row.id), label: "Cancel", question: "Cancel this delivery?",
-            effect: "It is ended and not pushed. The notification stays in the app’s list.", style: .danger)
+            effect: "It is ended and not pushed. The notification stays in the app’s list.", style: .softDanger)
         let actions = self.actions(
             HTML.when(timeline.may.retry, retry.html(context)), HTML.when(timeline.may.cancel, cancel.html(context)))
         return PagePart(
@@ -133,7 +133,8 @@ extension Pages {
 
     private static func step(_ attempt: AttemptRecord) -> HTML {
         let outcome = Explanation.outcome(named: attempt.outcome)
-        let title: HTML = attempt.number > 0 ? "Try \(attempt.number): \(outcome.title)" : "\(outcome.title)"
+        let isTry = attempt.number > 0 && attempt.outcome != "retried"
+        let title: HTML = isTry ? "Try \(attempt.number): \(outcome.title)" : "\(outcome.title)"
         var facts: [HTML] = []
         if let status = attempt.status { facts.append("status \(status)") }
         if let reason = attempt.reason { facts.append("<code>\(reason)</code>") }

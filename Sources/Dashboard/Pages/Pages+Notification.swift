@@ -45,8 +45,7 @@ extension Pages {
             }
         let decided = view.decision.map { record -> HTML in
             """
-            <p class="quiet">Decided \(Parts.moment(record.decidedAt)) (\(Parts.relative(record.decidedAt, context))), \
-            came by \(Explanation.origin(named: record.origin).title.lowercased()): \
+            <p class="quiet">Decided \(Parts.moment(record.decidedAt)) (\(Parts.relative(record.decidedAt, context))). \
             \(Explanation.origin(named: record.origin).meaning)</p>
 
             """
@@ -64,7 +63,7 @@ extension Pages {
         let explanation = view.decision.map { "<p>\(self.sentence($0.explanation))</p>\n" as HTML }
         let cancel = ActionForm(
             route: .cancel(view.id), label: "Cancel", question: "Cancel this notification’s pushes?",
-            effect: "What waits of it is ended and not pushed. The notification stays in the app’s list.", style: .danger)
+            effect: "What waits of it is ended and not pushed. The notification stays in the app’s list.", style: .softDanger)
         return """
             <section class="box">
             <div class="head"><h2>Why</h2>\(pill)</div>

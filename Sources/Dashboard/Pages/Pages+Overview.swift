@@ -129,7 +129,7 @@ extension Pages {
             id: "hour",
             content: """
                 <h2>The last hour</h2>
-                <div class="grid">
+                <div class="grid charts">
                 <div><h3>Pushes</h3>\(ended.key)\(ended.html)</div>
                 <div><h3>Notifications</h3>\(decided.key)\(decided.html)</div>
                 <div><h3>Tries</h3>\(again.key)\(again.html)</div>

@@ -106,7 +106,6 @@ extension Pages {
             <figure class="phone \(platform.rawValue)">
             <figcaption>\(Explanation.platform(platform)) · \(language)</figcaption>
             <div class="screen">
-            <div class="day" aria-hidden="true">\(Format.day(context.now))</div>
             <div class="clock" aria-hidden="true">\(Format.minute(context.now))</div>
             <div class="push"><div class="icon" aria-hidden="true"></div><div class="words" lang="\(language)">\(push)</div></div>
             </div>
