@@ -37,7 +37,7 @@ enum QueueCommand {
             try await connection.query(ProviderPause.pause(endpoints, reason: reason, by: "operator"))
             print("paused \(names)")
         case "resume":
-            try await connection.query(ProviderPause.resume(endpoints, source: source))
+            try await connection.query(ProviderPause.resume(endpoints))
             print("resumed \(names)")
         default: throw arguments.usageError("a command is missing")
         }

@@ -104,7 +104,7 @@ struct RequestTests {
         try await serving(configure: { $0.requestLimit = .milliseconds(500) }) { server in
             let client = try RawClient(port: server.port)
             client.send(text)
-            shutdown(client)
+            client.finishSending()
             _ = try await client.readToEnd(within: .seconds(5))
             #expect(try await ask(server, "GET / HTTP/1.1\r\nHost: h\r\n\r\n").status == 200)
         }

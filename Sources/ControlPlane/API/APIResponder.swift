@@ -40,26 +40,41 @@ struct APIResponder: Sendable {
 
     // MARK: - Reading
 
-    private func read(_ call: Destination.APICall, _ head: RequestHead) async throws -> JSON? {
+    private func read(_ call: Destination.APICall, _ head: RequestHead) async throws -> JSONNode? {
         let reader = self.queue.reader
         switch call {
-        case .overview: return JSON(try await self.queue.overview())
+        case .overview: return try await self.queue.overview().json
         case .deliveries:
             let filter = try DeliveryFilter(pairs: head.query.map { ($0.name, $0.value) }, now: Date())
             let page = try await reader.deliveries(
                 matching: filter, from: try Self.cursor(head), limit: try Self.limit(head))
-            return JSON(page)
-        case .delivery(let id): return try await reader.timeline(of: id).map(JSON.init)
-        case .notification(let id): return try await reader.notification(id).map(JSON.init)
-        case .providers: return ["providers": .array(try await reader.providers().map(JSON.init))]
-        case .workers: return ["workers": .array(try await self.queue.overview().workers.map(JSON.init))]
+            return page.json
+        case .delivery(let id): return try await reader.timeline(of: id)?.json
+        case .notification(let id): return try await self.notification(id)
+        case .providers: return .object([("providers", .array(try await reader.providers().map(\.json)))])
+        case .workers: return .object([("workers", .array(try await self.queue.overview().workers.map(\.json)))])
         case .audit:
-            return JSON(try await reader.audit(before: try Self.cursor(head), limit: try Self.limit(head)))
-        case .database: return JSON(try await reader.databaseHealth())
-        case .bulkActions: return ["bulk": .array(try await reader.bulkActions().map(JSON.init))]
-        case .bulk(let id): return try await reader.bulkAction(id).map(JSON.init)
+            let page = try await reader.audit(before: try Self.cursor(head), limit: try Self.limit(head))
+            return .object([
+                ("audit", .array(page.entries.map(\.json))), ("next", .optional(page.next?.description)),
+            ])
+        case .database: return try await reader.databaseHealth().json
+        case .bulkActions: return .object([("bulk", .array(try await reader.bulkActions().map(\.json)))])
+        case .bulk(let id): return try await reader.bulkAction(id)?.json
         case .act, .unknown: return nil
         }
+    }
+
+    /// Phones of one account; more have their attempts under their own address.
+    private static let mostTimelines = 10
+
+    private func notification(_ id: UUID) async throws -> JSONNode? {
+        guard let view = try await self.queue.reader.notification(id) else { return nil }
+        var timelines: [DeliveryTimeline] = []
+        for delivery in view.devices.compactMap(\.delivery).prefix(Self.mostTimelines) {
+            if let timeline = try await self.queue.reader.timeline(of: delivery.id) { timelines.append(timeline) }
+        }
+        return view.json(timelines: timelines)
     }
 
     private static func cursor(_ head: RequestHead) throws -> DeliveryCursor? {
@@ -98,10 +113,12 @@ struct APIResponder: Sendable {
         let note = command.note.flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
         switch try await self.actions.run(action, filter: filter, actor: caller.actor, note: note) {
         case .refused(let why): return Answers.error(409, why)
-        case .deliveries(let result): return Answers.json(JSON(result))
-        case .bulk(let bulk): return Answers.json(JSON(bulk), status: 202)
+        case .deliveries(let result):
+            return Answers.json(
+                .object([("changed", .integer(result.changed)), ("items", .array(result.items.map(\.json)))]))
+        case .bulk(let bulk): return Answers.json(bulk.json, status: 202)
         case .provider(let endpoint, let isPaused):
-            return Answers.json(["endpoint": .string(endpoint.rawValue), "paused": .bool(isPaused)])
+            return Answers.json(.object([("endpoint", .text(endpoint.rawValue)), ("paused", .bool(isPaused))]))
         }
     }
 

@@ -153,8 +153,8 @@ final class LiveEvents: Sendable {
         let parts = values.parts(for: tab.wish, context)
         let changed = parts.filter { tab.sent[$0.id] != $0.content }
         guard !changed.isEmpty else { return }
-        let patch = JSON.object(changed.map { ($0.id, .string($0.content.text)) })
-        tab.stream.send(event: "patch", data: patch.text)
+        let patch = JSONNode.object(changed.map { ($0.id, .text($0.content.text)) })
+        tab.stream.send(event: "patch", data: patch.description)
         self.state.withLock { state in
             for part in changed { state.tabs[id]?.sent[part.id] = part.content }
         }

@@ -4,13 +4,13 @@ import QueueInspection
 
 /// Answers that several places give.
 enum Answers {
-    static func json(_ value: JSON, status: Int = 200, headers: [RequestHead.Item] = []) -> Response {
-        Response(status: status, text: value.text + "\n", contentType: "application/json", headers: headers)
+    static func json(_ value: JSONNode, status: Int = 200, headers: [RequestHead.Item] = []) -> Response {
+        Response(status: status, text: value.description + "\n", contentType: "application/json", headers: headers)
     }
 
     /// As every error of the API and the webhook looks.
     static func error(_ status: Int, _ message: String, headers: [RequestHead.Item] = []) -> Response {
-        self.json(["error": .string(message)], status: status, headers: headers)
+        self.json(.object([("error", .text(message))]), status: status, headers: headers)
     }
 
     static func redirect(to address: String, headers: [RequestHead.Item] = []) -> Response {
@@ -43,19 +43,20 @@ enum Answers {
     static func readiness(_ status: WorkerStatus, head: RequestHead, detailed: Bool) -> Response {
         let code = status.isReady ? 200 : 503
         guard !head.values("accept").contains(where: { $0.contains("application/json") }) else {
-            let dependencies = status.dependencies.map { dependency -> JSON in
-                var members: [(name: String, value: JSON)] = [
-                    ("name", .string(dependency.name.text)), ("state", .string(dependency.state.name)),
+            let dependencies = status.dependencies.map { dependency -> JSONNode in
+                var members: [(name: String, value: JSONNode)] = [
+                    ("name", .text(dependency.name.text)), ("state", .text(dependency.state.name)),
                 ]
                 if detailed {
                     members += [
-                        ("since", .string(MomentText.write(dependency.since))), ("reason", .string(dependency.reason)),
-                        ("fix", dependency.fix.map(JSON.string) ?? .null),
+                        ("since", .moment(dependency.since)), ("reason", .text(dependency.reason)),
+                        ("fix", .optional(dependency.fix)),
                     ]
                 }
                 return .object(members)
             }
-            return self.json(["ready": .bool(status.isReady), "dependencies": .array(dependencies)], status: code)
+            return self.json(
+                .object([("ready", .bool(status.isReady)), ("dependencies", .array(dependencies))]), status: code)
         }
         let lines = status.dependencies.map { dependency -> String in
             let line = "\(dependency.state.name) \(dependency.name.text)"

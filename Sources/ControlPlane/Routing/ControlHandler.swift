@@ -2,6 +2,7 @@ import Dashboard
 import Delivery
 import HTTPServer
 import Observability
+import QueueInspection
 
 /// Every request's way: what it is for, who may, and who answers.
 struct ControlHandler: RequestHandler {
@@ -185,11 +186,11 @@ struct ControlHandler: RequestHandler {
         let result = await self.intake.take(body)
         self.configuration.metrics.countWebhook(result)
         switch result {
-        case .ignored: return Answers.json(["result": .string(result.rawValue)])
+        case .ignored: return Answers.json(.object([("result", .text(result.rawValue))]))
         case .unavailable:
             return Answers.error(
                 503, "the database did not take it; the sweep will find the row", headers: [.init("Retry-After", "5")])
-        default: return Answers.json(["result": .string(result.rawValue)], status: 202)
+        default: return Answers.json(.object([("result", .text(result.rawValue))]), status: 202)
         }
     }
 

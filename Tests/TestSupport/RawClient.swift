@@ -1,12 +1,11 @@
-import Dispatch
-import Glibc
-import TestSupport
+private import Dispatch
+private import Glibc
 
 /// A socket to a server on loopback, which says exactly what a test wants it to say.
-final class RawClient: Sendable {
-    let descriptor: Int32
+package final class RawClient: Sendable {
+    private let descriptor: Int32
 
-    init(port: UInt16) throws {
+    package init(port: UInt16) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -28,7 +27,7 @@ final class RawClient: Sendable {
 
     /// Sends all of it; false when the server has hung up.
     @discardableResult
-    func send(_ text: String) -> Bool {
+    package func send(_ text: String) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {
@@ -40,10 +39,16 @@ final class RawClient: Sendable {
         return true
     }
 
+    /// Tells the server that nothing more comes.
+    package func finishSending() {
+        shutdown(self.descriptor, Int32(SHUT_WR))
+    }
+
     /// What comes until `isEnough` of it has come, or the server hangs up. Fails after `limit`.
     ///
     /// Waits on a queue: the shared pool is for the server under test.
-    func read(within limit: Duration = .seconds(20), until isEnough: @escaping @Sendable (String) -> Bool) async throws
+    package func read(within limit: Duration = .seconds(20), until isEnough: @escaping @Sendable (String) -> Bool)
+        async throws
         -> (text: String, isClosed: Bool)
     {
         try await withCheckedThrowingContinuation { continuation in
@@ -72,12 +77,12 @@ final class RawClient: Sendable {
     }
 
     /// Until the server hangs up.
-    func readToEnd(within limit: Duration = .seconds(20)) async throws -> String {
+    package func readToEnd(within limit: Duration = .seconds(20)) async throws -> String {
         try await self.read(within: limit) { _ in false }.text
     }
 
     /// One answer with its body, as Content-Length says.
-    func answer(within limit: Duration = .seconds(20)) async throws -> Answer {
+    package func answer(within limit: Duration = .seconds(20)) async throws -> Answer {
         let text = try await self.read(within: limit) { Answer($0) != nil }.text
         guard let answer = Answer(text) else { throw NotInTime("no whole answer: \(text.prefix(400))") }
         return answer
@@ -85,14 +90,14 @@ final class RawClient: Sendable {
 }
 
 /// An answer taken apart, if it is all there.
-struct Answer {
-    let status: Int
-    let head: String
-    let body: String
+package struct Answer: Sendable {
+    package let status: Int
+    package let head: String
+    package let body: String
     /// What came behind it.
-    let rest: String
+    package let rest: String
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let end = text.firstRange(of: "\r\n\r\n"), let status = Int(text.dropFirst(9).prefix(3)) else {
             return nil
         }
@@ -104,5 +109,14 @@ struct Answer {
         guard body.count >= length else { return nil }
         self.body = String(decoding: body.prefix(length), as: UTF8.self)
         self.rest = String(decoding: body.dropFirst(length), as: UTF8.self)
+    }
+
+    /// Every value of a header.
+    package func headers(_ name: String) -> [String] {
+        self.head.split(separator: "\r\n").dropFirst().compactMap { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == name.lowercased() else { return nil }
+            return String(parts[1].drop { $0 == " " })
+        }
     }
 }
