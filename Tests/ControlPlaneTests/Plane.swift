@@ -83,7 +83,8 @@ struct Plane: Sendable {
         let row = #"{"id":"\#(id.uuidString.lowercased())","account_id":"x","kind":"lies","big":9223372036854775807}"#
         let record = type == "DELETE" ? "null" : row
         let old = type == "INSERT" ? "null" : row
-        return #"{"type":"\#(type)","table":"\#(table)","schema":"\#(schema)","record":\#(record),"old_record":\#(old),"user_id":null}"#
+        return
+            #"{"type":"\#(type)","table":"\#(table)","schema":"\#(schema)","record":\#(record),"old_record":\#(old),"user_id":null}"#
     }
 
     func counted(_ result: WebhookResult) -> Int {
@@ -122,7 +123,8 @@ struct Plane: Sendable {
     }
 
     /// A form as a page of ours sends it.
-    func submit(_ path: String, _ fields: KeyValuePairs<String, String> = [:], as visitor: Visitor) async throws -> Answer
+    func submit(_ path: String, _ fields: KeyValuePairs<String, String> = [:], as visitor: Visitor) async throws
+        -> Answer
     {
         let all = [("csrf", visitor.csrf), ("confirmed", "1")] + fields.map { ($0.key, $0.value) }
         return try await self.ask(
