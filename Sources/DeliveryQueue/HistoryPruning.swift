@@ -9,11 +9,15 @@ package struct HistoryPruning: Sendable {
     package static let defaultKeep = Duration.seconds(30 * 86_400)
     /// The sweep asks the history whether a notification is new; it must be there for longer than the sweep looks back.
     package static let leastBeyondSweep = Duration.seconds(2 * 86_400)
-    /// More calls than there can be days or slices; a bound like any other.
-    private static let mostCalls = 1000
     private static let triesForLock = 3
 
-    package init(keep: Duration) { self.keep = keep }
+    /// How many days, and how many slices of rows, one run ends at most.
+    package var mostCalls: Int
+
+    package init(keep: Duration, mostCalls: Int = 1000) {
+        self.keep = keep
+        self.mostCalls = mostCalls
+    }
 
     /// What one run did.
     package struct Report: Equatable, Sendable {
@@ -30,7 +34,7 @@ package struct HistoryPruning: Sendable {
     package func run(_ query: (PostgresQuery) async throws -> PostgresRows) async throws -> Report {
         var report = Report()
         var tries = 0
-        for _ in 0..<Self.mostCalls {
+        for _ in 0..<self.mostCalls {
             do {
                 let row = try await query("select push.prune_partition(\(self.keep)::interval)").single()
                 guard let name = try row.optionalText(0) else { break }
@@ -43,7 +47,7 @@ package struct HistoryPruning: Sendable {
                 try await Task.sleep(for: .milliseconds(300))
             }
         }
-        for _ in 0..<Self.mostCalls {
+        for _ in 0..<self.mostCalls {
             let deleted = try await query("select push.prune_rows(\(self.keep)::interval)").single().int(0)
             guard deleted > 0 else { break }
             report.rows += deleted

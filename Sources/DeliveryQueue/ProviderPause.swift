@@ -48,21 +48,4 @@ package enum ProviderPause {
         select count(*) filter (where was_paused) from resumed
         """
     }
-
-    /// One row: what waits and what runs, each counted up to 10,001; then the pauses.
-    package static let statistics: PostgresQuery = """
-        select
-            (select count(*) from (select from push.outbox limit 10001) o)::integer,
-            (select count(*) from (select from push.waiting limit 10001) w)::integer,
-            (select coalesce(sum(cardinality(notification_ids)), 0) from push.batches)::integer,
-            (select coalesce(extract(epoch from now() - min(enqueued_at)), 0) from push.outbox)::integer,
-            (select count(*) from push.workers where heartbeat_at > now() - interval '15 seconds' and stopped_at is null)
-                ::integer
-        """
-
-    /// A row for each paused endpoint: endpoint, until (nil: until resumed), reason, fix.
-    package static let pauses: PostgresQuery = """
-        select endpoint, nullif(paused_until, 'infinity'), coalesce(reason, ''), coalesce(fix, '')
-        from push.providers where paused_until > now() order by endpoint
-        """
 }
