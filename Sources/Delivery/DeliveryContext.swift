@@ -24,7 +24,7 @@ struct DeliveryContext: Sendable {
     let metrics: MetricsRegistry
     let health: WorkerHealth
     /// Faults that come again and again: what is logged of them.
-    let repeats = LogLimiter()
+    var repeats = LogLimiter()
 
     var isStopping: Bool { self.stopping.withLock { $0 } || Task.isCancelled }
 
@@ -36,6 +36,14 @@ struct DeliveryContext: Sendable {
         for facts in batch.facts {
             let plan = self.planner.plan(facts, now: now)
             record.append(plan: plan, of: facts)
+            if plan.decision == .unknownKind, plan.decisionIsNew, let more = self.repeats.mayWrite("unknown kind") {
+                self.log.warning(
+                    "a notification of a kind that is not known is pushed to nobody",
+                    [
+                        "notification": plan.notificationID.text,
+                        "kind": String((facts.notification?.kindName ?? "").prefix(40)), "repeated": more,
+                    ])
+            }
             items += plan.deliveries.map { PendingDelivery($0, batch: batch.lease, readAt: readAt) }
         }
         return (record, items)

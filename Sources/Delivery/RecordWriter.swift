@@ -63,7 +63,10 @@ struct RecordWriter: Sendable {
     private func writeSingly(_ record: QueueRecord) async {
         let entries = record.singles
         guard entries.count > 1 else {
-            self.context.log.error("an entry that cannot be recorded was left out", ["kind": record.summary])
+            if let more = self.context.repeats.mayWrite("left out") {
+                self.context.log.error(
+                    "an entry that cannot be recorded was left out", ["kind": record.summary, "repeated": more])
+            }
             return
         }
         for entry in entries { await self.write(entry) }

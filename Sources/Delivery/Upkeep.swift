@@ -13,6 +13,20 @@ struct Upkeep: Sendable {
     let name: String
     let version: String
     let isListening: Locked<Bool>
+    /// Endpoints that were said not to answer.
+    private let told = Locked<Set<ProviderEndpoint>>([])
+
+    init(
+        context: DeliveryContext, session: DatabaseSession, wake: WakeSignal, name: String, version: String,
+        isListening: Locked<Bool>
+    ) {
+        self.context = context
+        self.session = session
+        self.wake = wake
+        self.name = name
+        self.version = version
+        self.isListening = isListening
+    }
 
     private static let partitionInterval = Duration.seconds(3600)
     private static let pruneInterval = Duration.seconds(3600)
@@ -96,8 +110,13 @@ struct Upkeep: Sendable {
     private func logChanges() {
         let paused = self.context.pauses.all
         for (before, dependency) in self.context.health.judge(self.context.pauses).changes {
-            if case .endpoint(let endpoint) = dependency.name, dependency.state == .ok || paused[endpoint] != nil {
-                continue
+            if case .endpoint(let endpoint) = dependency.name {
+                let wasTold = self.told.withLock { told in
+                    if dependency.state == .ok { return told.remove(endpoint) != nil }
+                    if paused[endpoint] == nil { told.insert(endpoint) }
+                    return paused[endpoint] == nil
+                }
+                guard wasTold else { continue }
             }
             let log = self.context.log
             switch dependency.state {

@@ -40,6 +40,7 @@ package final class Worker: Sendable {
     private let held: HeldLeases
     private let recorder: Recorder
     private let pruneGuard = PruneGuard()
+    private let repeats = LogLimiter()
     private let wake = WakeSignal()
     private let stopSignal = WakeSignal()
     private let stopping = Locked(false)
@@ -125,7 +126,7 @@ package final class Worker: Sendable {
             recorder: self.recorder, pauses: self.pauses, pruneGuard: self.pruneGuard,
             breakers: EndpointBreakers(),
             held: self.held, facts: upkeepSession, log: self.log, stopping: self.stopping, metrics: self.metrics,
-            health: self.health)
+            health: self.health, repeats: self.repeats)
         if !sessionsLast { self.health.note(.unavailable) }
         let takeLock: @Sendable (PostgresConnection) async throws -> Void = { [settings] connection in
             // The lock says, as long as this session lives, that our batches are in good hands.
@@ -249,7 +250,7 @@ package final class Worker: Sendable {
                 if self.stopping.withLock({ $0 }) {
                     throw CannotStart(description: "stopped before the database answered")
                 }
-                self.log.warning("waiting for the database", ["error": "\(error)"])
+                self.logWaiting(error)
                 try await Task.sleep(for: backOff.next())
             } catch let error as PostgresError where error.sqlState == "42P01" || error.sqlState == "3F000" {
                 throw CannotStart(description: "there is no schema push in the database: run push-fanout migrate")
@@ -259,6 +260,11 @@ package final class Worker: Sendable {
                         "\(error.message): run as a role that is a member of push_worker (grant push_worker to …)")
             }
         }
+    }
+
+    private func logWaiting(_ error: PostgresError) {
+        guard let more = self.repeats.mayWrite("waiting for the database") else { return }
+        self.log.warning("waiting for the database", ["error": "\(error)", "repeated": more])
     }
 
     /// Whether sessions last, so that LISTEN and advisory locks work: found by a NOTIFY from another connection. A
@@ -277,7 +283,7 @@ package final class Worker: Sendable {
                 }
                 return arrives
             } catch let error as PostgresError where error.isRetryable {
-                self.log.warning("waiting for the database", ["error": "\(error)"])
+                self.logWaiting(error)
                 try? await Task.sleep(for: backOff.next())
             } catch {
                 self.log.warning("the LISTEN self-test failed", ["error": "\(error)", "effect": "polling"])

@@ -24,7 +24,7 @@ import Testing
         let data = try #require(FileManager.default.contents(atPath: "\(Repository.root)/\(path)"))
         let text = String(decoding: data, as: UTF8.self).replacing("\\\"", with: "\"")
         let uses = try Self.uses(in: text)
-        #expect(uses.count > 50)
+        #expect(uses.count > 20)
         for use in uses {
             for (label, values) in use.matchers where !Self.added.contains(label) {
                 let known = use.metric.labels.first { $0.name == label }

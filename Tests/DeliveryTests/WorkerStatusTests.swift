@@ -124,11 +124,11 @@ private typealias Dependency = WorkerStatus.Dependency
             $0.endpoints[.apnsProduction] = pause(.outage, since: 15)
         },
         Case("an outage", apns, .failed, "not reached") { $0.endpoints[.apnsProduction] = pause(.outage, since: 21) },
-        Case("one failure", apns, .degraded, "1 tries in a row failed") {
-            $0.endpoints[.apnsProduction] = failing(1, first: 100, last: 100)
+        Case("an accident", apns, .ok, "the last try failed: connect_failed") {
+            $0.endpoints[.apnsProduction] = failing(2, first: 100, last: 10)
         },
-        Case("one failure before a long silence", apns, .ok, "not used lately") {
-            $0.endpoints[.apnsProduction] = failing(1, first: 1300, last: 1300)
+        Case("no accident any more", apns, .degraded, "3 tries in a row failed") {
+            $0.endpoints[.apnsProduction] = failing(3, first: 10, last: 1)
         },
         Case("failures of a single delivery", apns, .failed, "connect_failed") {
             $0.endpoints[.apnsProduction] = failing(4, first: 30, last: 1)

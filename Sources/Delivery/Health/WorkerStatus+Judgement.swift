@@ -8,6 +8,8 @@ extension WorkerStatus {
     static let databasePatience = 10.0
     /// Failures over so long say that a provider is not reached: well within the minute in which readiness must tell.
     static let outagePatience = 20.0
+    /// Fewer failures in a row are accidents.
+    static let accidents = 3
     /// What was tried longer ago than this says nothing of now.
     static let memory = 20.0 * 60
     /// The loops' longest steps end by their own limits before these.
@@ -155,9 +157,8 @@ extension WorkerStatus {
     ) -> Dependency {
         let isRecent = now.timeIntervalSince(failures.last) < Self.memory
         let isLasting = failures.last.timeIntervalSince(failures.first) >= Self.outagePatience
-        guard isRecent || isLasting else {
-            // An accident before a long silence.
-            return Dependency(name, .ok, since: now, "not used lately; the last try failed: \(failures.reason)")
+        guard failures.count >= Self.accidents else {
+            return Dependency(name, .ok, since: now, "the last try failed: \(failures.reason)")
         }
         return Dependency(
             name, isRecent && isLasting ? .failed : .degraded, since: failures.first,
