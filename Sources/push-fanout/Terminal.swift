@@ -82,10 +82,11 @@ struct Table {
         }
         return self.rows.map { row in
             var line = ""
-            for (column, cell) in row.enumerated() {
+            let last = row.lastIndex { !$0.text.isEmpty } ?? -1
+            for (column, cell) in row.prefix(last + 1).enumerated() {
                 line += terminal.paint(cell.text, cell.colour)
                 // None behind the last: a line that is copied has no blanks at its end.
-                guard column < row.count - 1 else { break }
+                guard column < last else { break }
                 line += String(repeating: " ", count: widths[column] - cell.text.count + 2)
             }
             return line + "\n"
