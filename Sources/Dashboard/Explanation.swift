@@ -27,7 +27,8 @@ package struct Explanation: Equatable, Sendable {
             Explanation("Pushed", "A push was made for each device of the account that can take one.")
         case .switchedOff:
             Explanation(
-                "Switched off", "The account has turned off pushes of this kind; the in-app list shows it all the same.")
+                "Switched off", "The account has turned off pushes of this kind; the in-app list shows it all the same."
+            )
         case .coalesced:
             Explanation(
                 "Said already",
@@ -61,7 +62,8 @@ package struct Explanation: Equatable, Sendable {
         case .accepted:
             Explanation(
                 "Accepted",
-                "Apple or Google took it. Whether the phone showed it, no provider tells: it may be off, or in a focus mode.")
+                "Apple or Google took it. Whether the phone showed it, no provider tells: it may be off, or in a focus mode."
+            )
         case .discarded: Explanation("Discarded", "Given up: it was refused for good, or its time ran out.")
         case .cancelled: Explanation("Cancelled", "Not wanted any more when its turn came.")
         }
@@ -74,7 +76,8 @@ package struct Explanation: Equatable, Sendable {
         case .sweep:
             Explanation(
                 "Sweep", "Neither trigger nor webhook told of it; the sweep of each minute found it.",
-                advice: "Now and then is fine. If every row comes this way, the trigger is missing: push-fanout migrate.")
+                advice:
+                    "Now and then is fine. If every row comes this way, the trigger is missing: push-fanout migrate.")
         case .rescue: Explanation("Rescue", "A worker was lost while it held it; another took over.")
         case .operator: Explanation("Operator", "An operator put it in the queue again.")
         }
@@ -95,7 +98,8 @@ package struct Explanation: Equatable, Sendable {
         case .gone: Explanation("Deleted", "The notification, its account or its device was deleted before this try.")
         case .switchedOff: Explanation("Switched off", "The account turned this kind off before this try.")
         case .tokenChanged:
-            Explanation("Token changed", "The device has another push token now, or none; this one was for the old one.")
+            Explanation(
+                "Token changed", "The device has another push token now, or none; this one was for the old one.")
         case .unknownKind:
             Explanation("Kind changed", "The row has become one of a kind this worker does not know.")
         case .expired:
@@ -116,7 +120,9 @@ package struct Explanation: Equatable, Sendable {
         case .workersLost:
             Explanation(
                 "Workers lost", "Worker after worker died while it held this one, and this one alone.",
-                advice: "Keep it: it may make the worker crash. Look in the worker's log for its last lines, and report it.")
+                advice:
+                    "Keep it: it may make the worker crash. Look in the worker's log for its last lines, and report it."
+            )
         }
     }
 
@@ -154,11 +160,13 @@ package struct Explanation: Equatable, Sendable {
         }
         if name.hasPrefix("token_endpoint_") {
             return Explanation(
-                "No access token", "Google refused to give an access token: \(name.dropFirst("token_endpoint_".count)).",
+                "No access token",
+                "Google refused to give an access token: \(name.dropFirst("token_endpoint_".count)).",
                 advice: "Check GOOGLE_APPLICATION_CREDENTIALS: the service account, its key, and this machine's clock.")
         }
         if name.hasPrefix("libcurl_") {
-            return Explanation("Connection failed", "The request failed on the way, libcurl's error \(name.dropFirst(8)).")
+            return Explanation(
+                "Connection failed", "The request failed on the way, libcurl's error \(name.dropFirst(8)).")
         }
         return Explanation(
             name, "A word of the provider's that this worker does not know.",
@@ -252,7 +260,8 @@ package struct Explanation: Equatable, Sendable {
         "InvalidPushType": broken("the push type"),
         "MissingDeviceToken": broken("the missing device token"),
         "MissingTopic": Explanation(
-            "No topic", "The request named no topic.", advice: "Set APNS_TOPIC to the app's bundle id, and resume APNs."),
+            "No topic", "The request named no topic.", advice: "Set APNS_TOPIC to the app's bundle id, and resume APNs."
+        ),
         "PayloadEmpty": broken("the empty payload"),
         "TopicDisallowed": Explanation(
             "Topic not allowed", "The key may not push to this app.",
@@ -271,10 +280,12 @@ package struct Explanation: Equatable, Sendable {
             advice: "Check in Apple's developer account what the key APNS_KEY_ID may do; then resume APNs."),
         "InvalidProviderToken": Explanation(
             "Key refused", "APNs does not accept our signature.",
-            advice: "Check that APNS_KEY, APNS_KEY_ID and APNS_TEAM_ID belong together, and the clock; then resume APNs."),
+            advice:
+                "Check that APNS_KEY, APNS_KEY_ID and APNS_TEAM_ID belong together, and the clock; then resume APNs."),
         "MissingProviderToken": broken("the missing provider token"),
         "UnrelatedKeyIdInToken": Explanation(
-            "Two keys on one connection", "The key is not related to the first one of the connection; a new one was opened.",
+            "Two keys on one connection",
+            "The key is not related to the first one of the connection; a new one was opened.",
             advice: "If it comes back: all workers must use the key that APNS_KEY_ID names."),
         "BadEnvironmentKeyIdInToken": Explanation(
             "Key of the other environment", "The key serves the other APNs environment only.",
@@ -299,7 +310,9 @@ package struct Explanation: Equatable, Sendable {
         // FCM
         "INVALID_ARGUMENT": Explanation(
             "Not accepted", "FCM refused the token, or a field of the request.",
-            advice: "With a field named: report it. Without: the device comes back with a new token when the app is opened."),
+            advice:
+                "With a field named: report it. Without: the device comes back with a new token when the app is opened."
+        ),
         "UNREGISTERED": Explanation(
             "App removed", "The app was removed from this phone, or its token has expired.", advice: reRegisters),
         "SENDER_ID_MISMATCH": Explanation(
@@ -322,13 +335,15 @@ package struct Explanation: Equatable, Sendable {
             "Access token refused", "FCM did not accept our access token; a new one was fetched.",
             advice: "If it comes back: check GOOGLE_APPLICATION_CREDENTIALS and the clock."),
         "CREDENTIALS_MISSING": Explanation(
-            "Access token refused", "FCM saw no access token.", advice: "Check that no proxy removes the authorization."),
+            "Access token refused", "FCM saw no access token.", advice: "Check that no proxy removes the authorization."
+        ),
         "ACCESS_TOKEN_EXPIRED": Explanation(
             "Access token too old", "FCM calls our access token expired; a new one was fetched.",
             advice: "If it comes back: set this machine's clock."),
         "PERMISSION_DENIED": Explanation(
             "Not allowed", "The service account may not send.",
-            advice: "Check the project, the role roles/firebasecloudmessaging.admin and that the FCM API is on; then resume FCM."
+            advice:
+                "Check the project, the role roles/firebasecloudmessaging.admin and that the FCM API is on; then resume FCM."
         ),
         "IAM_PERMISSION_DENIED": Explanation(
             "Role missing", "The service account lacks the right to send.",
@@ -337,21 +352,26 @@ package struct Explanation: Equatable, Sendable {
             "API off", "The Firebase Cloud Messaging API is off in the project.",
             advice: "Turn it on in Google's console; then resume FCM."),
         "NOT_FOUND": Explanation(
-            "Wrong address", "There is no FCM at that address.", advice: "Check FCM_URL and the project id; then resume FCM."),
+            "Wrong address", "There is no FCM at that address.",
+            advice: "Check FCM_URL and the project id; then resume FCM."),
         "token_endpoint_unavailable": network("No access token", "Google's token server did not answer."),
         // Ours
         "provider_paused": Explanation(
-            "Provider paused", "The provider is paused, so it waits.", advice: "Resume the provider when its fault is mended."),
+            "Provider paused", "The provider is paused, so it waits.",
+            advice: "Resume the provider when its fault is mended."),
         "key_cannot_sign": Explanation(
             "Key unusable", "The key in APNS_KEY cannot sign.", advice: "Check APNS_KEY; then resume APNs."),
-        "credential_superseded": network("Credential renewed", "The credential was renewed on the way; nothing was sent."),
+        "credential_superseded": network(
+            "Credential renewed", "The credential was renewed on the way; nothing was sent."),
         "operator": Explanation("By an operator", "An operator ended it; see the activity beside it."),
         // On the way
         "invalid_url": Explanation(
-            "Bad address", "The provider's address is no URL.", advice: "Check APNS_URL, APNS_DEVELOPMENT_URL and FCM_URL."),
+            "Bad address", "The provider's address is no URL.",
+            advice: "Check APNS_URL, APNS_DEVELOPMENT_URL and FCM_URL."),
         "invalid_request": Explanation("Bad request", "The request could not be built.", advice: ourFault),
         "name_not_resolved": network(
-            "Name not found", "The provider's name could not be resolved.", advice: "If it lasts: check DNS on this machine."),
+            "Name not found", "The provider's name could not be resolved.",
+            advice: "If it lasts: check DNS on this machine."),
         "connect_failed": network(
             "No connection", "No connection to the provider came about.",
             advice: "If it lasts: check the firewall; APNs needs port 443 outwards."),
@@ -370,7 +390,8 @@ package struct Explanation: Equatable, Sendable {
         "connection_lost": network("Connection lost", "The connection broke on the way."),
         "http2_error": network("Protocol error", "The connection broke the rules of HTTP/2 and was closed."),
         "stream_reset": network("Reset", "The provider broke off this one request."),
-        "out_of_memory": network("Out of memory", "The worker had no memory left for it.", advice: "Give the worker more."),
+        "out_of_memory": network(
+            "Out of memory", "The worker had no memory left for it.", advice: "Give the worker more."),
         "shut_down": network("Worker stopped", "The worker was stopping; it was handed back."),
     ]
 

@@ -21,7 +21,9 @@ struct PageTests {
         #expect(!page.html.text.contains("\u{202E}"))
     }
 
-    @Test(arguments: pages) func `nothing in it needs more than the content security policy allows`(page: SamplePage) throws {
+    @Test(arguments: pages) func `nothing in it needs more than the content security policy allows`(page: SamplePage)
+        throws
+    {
         let markup = try MarkupReader(page.html.text)
         #expect(markup.all("style").isEmpty)
         for script in markup.all("script") {
@@ -34,7 +36,9 @@ struct PageTests {
         }
     }
 
-    @Test(arguments: pages) func `every form that posts carries the token, and no form that gets does`(page: SamplePage) throws {
+    @Test(arguments: pages) func `every form that posts carries the token, and no form that gets does`(page: SamplePage)
+        throws
+    {
         let markup = try MarkupReader(page.html.text)
         for form in markup.all("form") {
             let names = markup.inside(form).filter { $0.name == "input" }.compactMap { $0.attributes["name"] }
@@ -54,7 +58,9 @@ struct PageTests {
         #expect(markup.all("title").first { !markup.isInside($0, "svg") }?.text == "\(heading.text) · push-fanout")
     }
 
-    @Test(arguments: pages) func `every field has a label, every button a name, every table a caption`(page: SamplePage) throws {
+    @Test(arguments: pages) func `every field has a label, every button a name, every table a caption`(page: SamplePage)
+        throws
+    {
         let markup = try MarkupReader(page.html.text)
         let labelled = Set(markup.all("label").compactMap { $0.attributes["for"] })
         for field in markup.all("input", "select", "textarea") where field.attributes["type"] != "hidden" {
@@ -80,7 +86,9 @@ struct PageTests {
         #expect(ids.count == Set(ids).count, "\(Dictionary(grouping: ids) { $0 }.filter { $0.value.count > 1 }.keys)")
         for name in ["for", "aria-labelledby", "aria-describedby"] {
             for references in markup.elements.compactMap({ $0.attributes[name] }) {
-                for reference in references.split(separator: " ") { #expect(ids.contains(String(reference)), "\(reference)") }
+                for reference in references.split(separator: " ") {
+                    #expect(ids.contains(String(reference)), "\(reference)")
+                }
             }
         }
         for link in markup.all("a").compactMap({ $0.attributes["href"] }) where link.hasPrefix("#") {
@@ -114,7 +122,9 @@ struct PageTests {
             let path = address.prefix { $0 != "?" }
             let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { part -> String in
                 if UUID(uuidString: String(part)) != nil { return "ID" }
-                if path.hasPrefix("/providers/"), ["apns%3Aproduction", "apns%3Adevelopment", "fcm"].contains(part) { return "P" }
+                if path.hasPrefix("/providers/"), ["apns%3Aproduction", "apns%3Adevelopment", "fcm"].contains(part) {
+                    return "P"
+                }
                 if path.hasPrefix("/assets/"), Assets.asset(named: String(part)) != nil { return "NAME" }
                 return String(part)
             }
@@ -125,9 +135,13 @@ struct PageTests {
     @Test func `a viewer is given nothing that acts`() throws {
         for page in try SamplePage.signedIn(.viewer) {
             let markup = try MarkupReader(page.html.text)
-            let actions = markup.all("form").filter { $0.attributes["method"] == "post" }.map { $0.attributes["action"] }
+            let actions = markup.all("form").filter { $0.attributes["method"] == "post" }.map {
+                $0.attributes["action"]
+            }
             #expect(actions == ["/sign-out"], "\(page.name)")
-            #expect(!markup.all("a").contains { $0.attributes["href"]?.hasPrefix("/deliveries/confirm") == true }, "\(page.name)")
+            #expect(
+                !markup.all("a").contains { $0.attributes["href"]?.hasPrefix("/deliveries/confirm") == true },
+                "\(page.name)")
         }
     }
 
@@ -147,10 +161,14 @@ struct PageTests {
         #expect(try delivery(.available) == ["retry", "cancel"])
         #expect(try actions(Pages.bulk(SampleValues.bulk(.running), context)) == ["stop"])
         #expect(try actions(Pages.bulk(SampleValues.bulk(.stopping), context)) == [])
-        #expect(try actions(Pages.overview(SampleValues.overview(isTroubled: true), context)) == ["resume", "resume", "pause"])
+        #expect(
+            try actions(Pages.overview(SampleValues.overview(isTroubled: true), context)) == [
+                "resume", "resume", "pause",
+            ])
         #expect(try actions(Pages.notification(SampleValues.notification(isPushed: false), context)) == [])
         #expect(
-            try actions(Pages.confirmBulk(.retry, SampleValues.filter, matched: CappedCount(counted: 0), context)) == [])
+            try actions(Pages.confirmBulk(.retry, SampleValues.filter, matched: CappedCount(counted: 0), context)) == []
+        )
     }
 
     @Test(arguments: [
@@ -161,7 +179,8 @@ struct PageTests {
         state: DeliveryState?, expected: [String]
     ) throws {
         let listing = DeliveryListing(
-            filter: DeliveryFilter(kind: "system", state: state), page: DeliveryPage(rows: SampleValues.rows), count: nil)
+            filter: DeliveryFilter(kind: "system", state: state), page: DeliveryPage(rows: SampleValues.rows),
+            count: nil)
         let links = try MarkupReader(Pages.deliveries(listing, SamplePage.context(.operator)).text).all("a")
             .compactMap { $0.attributes["href"] }.filter { $0.hasPrefix("/deliveries/confirm?") }
         #expect(links.map { $0.split(separator: "action=").last.map(String.init) ?? "" } == expected)
@@ -190,7 +209,8 @@ struct PageTests {
         #expect(
             !Pages.notification(view, actorName: name, SamplePage.context(.operator)).text.contains(name))
         #expect(
-            Pages.notification(view, actorName: name, SamplePage.context(.operator, showsNames: true)).text.contains(name))
+            Pages.notification(view, actorName: name, SamplePage.context(.operator, showsNames: true)).text.contains(
+                name))
     }
 
     @Test func `live parts say what the page says`() throws {
