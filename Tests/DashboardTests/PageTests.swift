@@ -10,6 +10,16 @@ import Testing
 struct PageTests {
     static let pages: [SamplePage] = (try? SamplePage.all()) ?? []
 
+    /// Read once for all tests.
+    private static let markups = Dictionary(
+        uniqueKeysWithValues: pages.compactMap { page in
+            (try? MarkupReader(page.html.text)).map { (page.name, $0) }
+        })
+
+    private func read(_ page: SamplePage) throws -> MarkupReader {
+        try #require(Self.markups[page.name], "\(page.name) is not well-formed")
+    }
+
     @Test func `there are samples of every page`() throws {
         #expect(try SamplePage.all().count > 50)
     }
@@ -24,7 +34,7 @@ struct PageTests {
     @Test(arguments: pages) func `nothing in it needs more than the content security policy allows`(page: SamplePage)
         throws
     {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         #expect(markup.all("style").isEmpty)
         for script in markup.all("script") {
             #expect(script.attributes["src"]?.hasPrefix("/assets/") == true)
@@ -39,7 +49,7 @@ struct PageTests {
     @Test(arguments: pages) func `every form that posts carries the token, and no form that gets does`(page: SamplePage)
         throws
     {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         for form in markup.all("form") {
             let names = markup.inside(form).filter { $0.name == "input" }.compactMap { $0.attributes["name"] }
             #expect(names.contains("csrf") == (form.attributes["method"] == "post"), "\(form.attributes)")
@@ -49,7 +59,7 @@ struct PageTests {
     }
 
     @Test(arguments: pages) func `it has one first heading, and skips no level`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let levels = markup.all("h1", "h2", "h3", "h4").compactMap { $0.name.dropFirst().first?.wholeNumberValue }
         #expect(levels.count { $0 == 1 } == 1)
         #expect(levels.first == 1)
@@ -61,7 +71,7 @@ struct PageTests {
     @Test(arguments: pages) func `every field has a label, every button a name, every table a caption`(page: SamplePage)
         throws
     {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let labelled = Set(markup.all("label").compactMap { $0.attributes["for"] })
         for field in markup.all("input", "select", "textarea") where field.attributes["type"] != "hidden" {
             let id = try #require(field.attributes["id"])
@@ -81,7 +91,7 @@ struct PageTests {
     }
 
     @Test(arguments: pages) func `ids are unique, and what refers to one finds it`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let ids = markup.elements.compactMap { $0.attributes["id"] }
         #expect(ids.count == Set(ids).count, "\(Dictionary(grouping: ids) { $0 }.filter { $0.value.count > 1 }.keys)")
         for name in ["for", "aria-labelledby", "aria-describedby"] {
@@ -97,7 +107,7 @@ struct PageTests {
     }
 
     @Test(arguments: pages) func `it has landmarks and a way past the navigation`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         #expect(markup.all("main").count == 1)
         #expect(markup.all("header").count == 1)
         #expect(markup.all("footer").count == 1)
@@ -114,7 +124,7 @@ struct PageTests {
     ]
 
     @Test(arguments: pages) func `every address is one that the server knows`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let addresses = markup.elements.flatMap { element in
             ["href", "src", "action", "data-events"].compactMap { element.attributes[$0] }
         }

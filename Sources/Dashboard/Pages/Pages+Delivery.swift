@@ -222,7 +222,7 @@ extension Pages {
             <div class="head"><h2>The request</h2>\(names)</div>
             <p class="quiet">Built anew from the row, as it would be sent now: texts are never stored. Tokens and \
             signatures are masked.\(request.note.map { " \($0)" as HTML })</p>
-            <pre tabindex="0" aria-label="The request">\(text)</pre>
+            <pre tabindex="0" role="region" aria-label="The request">\(text)</pre>
 
             """
     }
