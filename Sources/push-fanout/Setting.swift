@@ -65,6 +65,9 @@ struct Setting: Sendable {
     static let sweepAge = Setting(
         "PUSH_SWEEP_AGE", "TIME", "how far back notifications are looked for that never reached the outbox",
         default: "1d")
+    static let keep = Setting(
+        "PUSH_KEEP", "TIME", "how long decisions and tries are kept; two days more than PUSH_SWEEP_AGE at least",
+        default: "30d")
     static let lease = Setting(
         "PUSH_LEASE", "TIME", "after how long without a sign of life a worker's batch goes to another", default: "60s")
     static let poll = Setting(
@@ -80,5 +83,5 @@ struct Setting: Sendable {
         apnsKey, apnsKeyID, apnsTeamID, apnsTopic, apnsSound, apnsURL, apnsDevelopmentURL, googleCredentials, fcmURL,
         caFile,
     ]
-    static let working = [lifetime, window, connections, requestTimeout, sweepAge, lease, poll, drain]
+    static let working = [lifetime, window, connections, requestTimeout, sweepAge, keep, lease, poll, drain]
 }

@@ -4,20 +4,22 @@ package struct CappedCount: Hashable, Sendable, CustomStringConvertible {
 
     /// At most ``most``.
     package let value: Int
-    /// Whether there are more than ``value``.
+    /// Whether there are, or may be, more than ``value``.
     package let isCapped: Bool
 
-    /// - Parameter counted: what a query with `limit 10001` counted.
-    package init(counted: Int) {
+    /// - Parameters:
+    ///   - counted: what a query with `limit 10001` counted.
+    ///   - stoppedEarly: whether it gave up before it had looked at every row.
+    package init(counted: Int, stoppedEarly: Bool = false) {
         self.value = min(max(counted, 0), Self.most)
-        self.isCapped = counted > Self.most
+        self.isCapped = counted > Self.most || stoppedEarly
     }
 
-    /// `417`, `10,000+`.
+    /// `417`, `417+`, `10,000+`.
     package var description: String {
-        guard self.value >= 1000 else { return "\(self.value)" }
+        let more = self.isCapped ? "+" : ""
+        guard self.value >= 1000 else { return "\(self.value)" + more }
         let rest = String(self.value % 1000)
-        let grouped = "\(self.value / 1000)," + String(repeating: "0", count: 3 - rest.count) + rest
-        return self.isCapped ? grouped + "+" : grouped
+        return "\(self.value / 1000)," + String(repeating: "0", count: 3 - rest.count) + rest + more
     }
 }

@@ -87,7 +87,7 @@ package struct DeviceVerdict: Sendable {
         case yes
         case no
         /// It waits or runs.
-        case notYet
+        case notYet = "not_yet"
     }
 
     package init(deviceID: UUID, device: DeviceRow?, delivery: DeliveryRow?, buzzed: Answer, explanation: String) {
