@@ -1,5 +1,5 @@
-package import QueueInspection
 import PushModel
+package import QueueInspection
 
 import struct FoundationEssentials.Date
 
@@ -45,7 +45,8 @@ package struct Attention: Equatable, Sendable {
             return [
                 Attention(
                     severity: .trouble, sentence: "No worker is running, so nothing is being sent.",
-                    advice: "Start one: push-fanout run, or systemctl start push-fanout. What waits is kept.", look: nil)
+                    advice: "Start one: push-fanout run, or systemctl start push-fanout. What waits is kept.", look: nil
+                )
             ]
         }
         var found: [Attention] = []
@@ -55,7 +56,8 @@ package struct Attention: Equatable, Sendable {
                     severity: .watch,
                     sentence:
                         "Worker \(worker.name) went silent with \(Format.count(worker.running, "notification", "notifications")) in hand.",
-                    advice: "Nothing is lost: another worker takes them when the lease ends. Look why it died.", look: nil))
+                    advice: "Nothing is lost: another worker takes them when the lease ends. Look why it died.",
+                    look: nil))
         }
         if !running.contains(where: \.isListening) {
             found.append(

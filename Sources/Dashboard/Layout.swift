@@ -58,7 +58,7 @@ struct Layout {
         </main>
         <footer class="foot">\
         Times are UTC; this page is of \(Parts.moment(context.now)).\
-        \(HTML.when(context.role != nil, " <kbd>/</kbd> goes to the search."))</footer>
+        \(context.role.map { " You are signed in as \($0 == .operator ? "operator" : "viewer"). <kbd>/</kbd> goes to the search." as HTML })</footer>
         </body>
         </html>
 

@@ -38,7 +38,9 @@ struct FormatTests {
         #expect(Format.minute(Sample.now) == "08:00")
     }
 
-    @Test(arguments: [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (310_000_000, "310 MB"), (2_500_000_000, "2.5 GB")])
+    @Test(arguments: [
+        (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (310_000_000, "310 MB"), (2_500_000_000, "2.5 GB"),
+    ])
     func `sizes have a unit`(count: Int, expected: String) {
         #expect(Format.bytes(count) == expected)
     }

@@ -24,7 +24,8 @@ struct HTMLTests {
     }
 
     @Test(arguments: [
-        "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "data:text/html,x", "https://example.com/",
+        "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "data:text/html,x",
+        "https://example.com/",
         "//example.com/", #"/\example.com/"#, "deliveries", "", "\u{1}javascript:alert(1)",
     ])
     func `an address that is not ours goes nowhere`(value: String) {

@@ -35,7 +35,8 @@ struct MarkupReader {
             if inside.hasPrefix("/") {
                 let name = String(inside.dropFirst())
                 guard let last = open.popLast(), self.elements[last].name == name else {
-                    throw Malformed(description: "</\(name)> closes nothing; open: \(open.map { self.elements[$0].name })")
+                    throw Malformed(
+                        description: "</\(name)> closes nothing; open: \(open.map { self.elements[$0].name })")
                 }
                 continue
             }
@@ -55,7 +56,10 @@ struct MarkupReader {
 
     /// The elements inside one.
     func inside(_ element: Element) -> [Element] {
-        guard let index = self.elements.firstIndex(where: { $0.ancestors == element.ancestors && $0.attributes == element.attributes && $0.name == element.name })
+        guard
+            let index = self.elements.firstIndex(where: {
+                $0.ancestors == element.ancestors && $0.attributes == element.attributes && $0.name == element.name
+            })
         else { return [] }
         return self.elements.filter { $0.ancestors.contains(index) }
     }

@@ -10,6 +10,16 @@ import Testing
 struct PageTests {
     static let pages: [SamplePage] = (try? SamplePage.all()) ?? []
 
+    /// Read once for all tests.
+    private static let markups = Dictionary(
+        uniqueKeysWithValues: pages.compactMap { page in
+            (try? MarkupReader(page.html.text)).map { (page.name, $0) }
+        })
+
+    private func read(_ page: SamplePage) throws -> MarkupReader {
+        try #require(Self.markups[page.name], "\(page.name) is not well-formed")
+    }
+
     @Test func `there are samples of every page`() throws {
         #expect(try SamplePage.all().count > 50)
     }
@@ -21,8 +31,10 @@ struct PageTests {
         #expect(!page.html.text.contains("\u{202E}"))
     }
 
-    @Test(arguments: pages) func `nothing in it needs more than the content security policy allows`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+    @Test(arguments: pages) func `nothing in it needs more than the content security policy allows`(page: SamplePage)
+        throws
+    {
+        let markup = try self.read(page)
         #expect(markup.all("style").isEmpty)
         for script in markup.all("script") {
             #expect(script.attributes["src"]?.hasPrefix("/assets/") == true)
@@ -34,8 +46,10 @@ struct PageTests {
         }
     }
 
-    @Test(arguments: pages) func `every form that posts carries the token, and no form that gets does`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+    @Test(arguments: pages) func `every form that posts carries the token, and no form that gets does`(page: SamplePage)
+        throws
+    {
+        let markup = try self.read(page)
         for form in markup.all("form") {
             let names = markup.inside(form).filter { $0.name == "input" }.compactMap { $0.attributes["name"] }
             #expect(names.contains("csrf") == (form.attributes["method"] == "post"), "\(form.attributes)")
@@ -45,7 +59,7 @@ struct PageTests {
     }
 
     @Test(arguments: pages) func `it has one first heading, and skips no level`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let levels = markup.all("h1", "h2", "h3", "h4").compactMap { $0.name.dropFirst().first?.wholeNumberValue }
         #expect(levels.count { $0 == 1 } == 1)
         #expect(levels.first == 1)
@@ -54,8 +68,10 @@ struct PageTests {
         #expect(markup.all("title").first { !markup.isInside($0, "svg") }?.text == "\(heading.text) · push-fanout")
     }
 
-    @Test(arguments: pages) func `every field has a label, every button a name, every table a caption`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+    @Test(arguments: pages) func `every field has a label, every button a name, every table a caption`(page: SamplePage)
+        throws
+    {
+        let markup = try self.read(page)
         let labelled = Set(markup.all("label").compactMap { $0.attributes["for"] })
         for field in markup.all("input", "select", "textarea") where field.attributes["type"] != "hidden" {
             let id = try #require(field.attributes["id"])
@@ -75,12 +91,14 @@ struct PageTests {
     }
 
     @Test(arguments: pages) func `ids are unique, and what refers to one finds it`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let ids = markup.elements.compactMap { $0.attributes["id"] }
         #expect(ids.count == Set(ids).count, "\(Dictionary(grouping: ids) { $0 }.filter { $0.value.count > 1 }.keys)")
         for name in ["for", "aria-labelledby", "aria-describedby"] {
             for references in markup.elements.compactMap({ $0.attributes[name] }) {
-                for reference in references.split(separator: " ") { #expect(ids.contains(String(reference)), "\(reference)") }
+                for reference in references.split(separator: " ") {
+                    #expect(ids.contains(String(reference)), "\(reference)")
+                }
             }
         }
         for link in markup.all("a").compactMap({ $0.attributes["href"] }) where link.hasPrefix("#") {
@@ -89,7 +107,7 @@ struct PageTests {
     }
 
     @Test(arguments: pages) func `it has landmarks and a way past the navigation`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         #expect(markup.all("main").count == 1)
         #expect(markup.all("header").count == 1)
         #expect(markup.all("footer").count == 1)
@@ -106,7 +124,7 @@ struct PageTests {
     ]
 
     @Test(arguments: pages) func `every address is one that the server knows`(page: SamplePage) throws {
-        let markup = try MarkupReader(page.html.text)
+        let markup = try self.read(page)
         let addresses = markup.elements.flatMap { element in
             ["href", "src", "action", "data-events"].compactMap { element.attributes[$0] }
         }
@@ -114,7 +132,9 @@ struct PageTests {
             let path = address.prefix { $0 != "?" }
             let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { part -> String in
                 if UUID(uuidString: String(part)) != nil { return "ID" }
-                if path.hasPrefix("/providers/"), ["apns%3Aproduction", "apns%3Adevelopment", "fcm"].contains(part) { return "P" }
+                if path.hasPrefix("/providers/"), ["apns%3Aproduction", "apns%3Adevelopment", "fcm"].contains(part) {
+                    return "P"
+                }
                 if path.hasPrefix("/assets/"), Assets.asset(named: String(part)) != nil { return "NAME" }
                 return String(part)
             }
@@ -125,9 +145,13 @@ struct PageTests {
     @Test func `a viewer is given nothing that acts`() throws {
         for page in try SamplePage.signedIn(.viewer) {
             let markup = try MarkupReader(page.html.text)
-            let actions = markup.all("form").filter { $0.attributes["method"] == "post" }.map { $0.attributes["action"] }
+            let actions = markup.all("form").filter { $0.attributes["method"] == "post" }.map {
+                $0.attributes["action"]
+            }
             #expect(actions == ["/sign-out"], "\(page.name)")
-            #expect(!markup.all("a").contains { $0.attributes["href"]?.hasPrefix("/deliveries/confirm") == true }, "\(page.name)")
+            #expect(
+                !markup.all("a").contains { $0.attributes["href"]?.hasPrefix("/deliveries/confirm") == true },
+                "\(page.name)")
         }
     }
 
@@ -147,10 +171,14 @@ struct PageTests {
         #expect(try delivery(.available) == ["retry", "cancel"])
         #expect(try actions(Pages.bulk(SampleValues.bulk(.running), context)) == ["stop"])
         #expect(try actions(Pages.bulk(SampleValues.bulk(.stopping), context)) == [])
-        #expect(try actions(Pages.overview(SampleValues.overview(isTroubled: true), context)) == ["resume", "resume", "pause"])
+        #expect(
+            try actions(Pages.overview(SampleValues.overview(isTroubled: true), context)) == [
+                "resume", "resume", "pause",
+            ])
         #expect(try actions(Pages.notification(SampleValues.notification(isPushed: false), context)) == [])
         #expect(
-            try actions(Pages.confirmBulk(.retry, SampleValues.filter, matched: CappedCount(counted: 0), context)) == [])
+            try actions(Pages.confirmBulk(.retry, SampleValues.filter, matched: CappedCount(counted: 0), context)) == []
+        )
     }
 
     @Test(arguments: [
@@ -161,7 +189,8 @@ struct PageTests {
         state: DeliveryState?, expected: [String]
     ) throws {
         let listing = DeliveryListing(
-            filter: DeliveryFilter(kind: "system", state: state), page: DeliveryPage(rows: SampleValues.rows), count: nil)
+            filter: DeliveryFilter(kind: "system", state: state), page: DeliveryPage(rows: SampleValues.rows),
+            count: nil)
         let links = try MarkupReader(Pages.deliveries(listing, SamplePage.context(.operator)).text).all("a")
             .compactMap { $0.attributes["href"] }.filter { $0.hasPrefix("/deliveries/confirm?") }
         #expect(links.map { $0.split(separator: "action=").last.map(String.init) ?? "" } == expected)
@@ -190,7 +219,8 @@ struct PageTests {
         #expect(
             !Pages.notification(view, actorName: name, SamplePage.context(.operator)).text.contains(name))
         #expect(
-            Pages.notification(view, actorName: name, SamplePage.context(.operator, showsNames: true)).text.contains(name))
+            Pages.notification(view, actorName: name, SamplePage.context(.operator, showsNames: true)).text.contains(
+                name))
     }
 
     @Test func `live parts say what the page says`() throws {

@@ -10,7 +10,10 @@ struct RouteTests {
         (.deliveries(), "/deliveries"),
         (.deliveries(Route.Query([("reason", "a b&c=d/é")])), "/deliveries?reason=a%20b%26c%3Dd%2F%C3%A9"),
         (.delivery(Sample.id(7)), "/deliveries/00000000-0000-4000-8000-000000000007"),
-        (.notification(Sample.id(7), Route.Query([("names", "1")])), "/notifications/00000000-0000-4000-8000-000000000007?names=1"),
+        (
+            .notification(Sample.id(7), Route.Query([("names", "1")])),
+            "/notifications/00000000-0000-4000-8000-000000000007?names=1"
+        ),
         (.retry(Sample.id(7)), "/deliveries/00000000-0000-4000-8000-000000000007/retry"),
         (.confirm(.cancel, Route.Query([("state", "available")])), "/deliveries/confirm?state=available&action=cancel"),
         (.bulkStart(.retry), "/deliveries/retry"),

@@ -116,7 +116,8 @@ struct SamplePage: CustomStringConvertible, Sendable {
     }
 
     static func all() throws -> [SamplePage] {
-        try self.signedIn(.operator) + self.signedIn(.viewer).map { SamplePage(name: $0.name + "-viewer", html: $0.html) }
+        try self.signedIn(.operator)
+            + self.signedIn(.viewer).map { SamplePage(name: $0.name + "-viewer", html: $0.html) }
             + self.signedOut()
     }
 }

@@ -20,7 +20,8 @@ enum SampleValues {
             let isBroken = isTroubled && index > 50
             return MinuteCounts(
                 minute: self.ago(Double(59 - index) * 60), decisions: wave + 120,
-                accepted: index == 59 ? wave / 3 : isBroken ? wave / 4 : wave, discarded: isBroken ? wave / 3 : index % 5,
+                accepted: index == 59 ? wave / 3 : isBroken ? wave / 4 : wave,
+                discarded: isBroken ? wave / 3 : index % 5,
                 cancelled: index % 7, retries: isBroken ? 240 : index % 9 == 0 ? 12 : 0)
         }
         return Overview(
@@ -97,7 +98,8 @@ enum SampleValues {
     static let listing = DeliveryListing(
         filter: SampleValues.filter,
         page: DeliveryPage(
-            rows: SampleValues.rows, next: DeliveryCursor(direction: .older, microseconds: 1_794_643_200_000_000, id: Sample.id(8)),
+            rows: SampleValues.rows,
+            next: DeliveryCursor(direction: .older, microseconds: 1_794_643_200_000_000, id: Sample.id(8)),
             previous: DeliveryCursor(direction: .newer, microseconds: 1_794_643_200_000_000, id: Sample.id(1)),
             stoppedEarly: true), count: CappedCount(counted: 10_001))
 

@@ -92,12 +92,15 @@ class Live {
   }
 }
 
-// The server's own markup, escaped there. A part that has the focus is left alone: nobody wants a button to vanish
-// under the finger.
+// The server's own markup, escaped there. A part that has the focus or a selection is left alone: nobody wants a button
+// to vanish under the finger. While a question is asked nothing changes, since the form that asks must stay.
 function patch(parts) {
+  if (document.querySelector("dialog[open]")) return;
+  const selection = getSelection();
   for (const [id, markup] of Object.entries(parts)) {
     const element = document.getElementById(id);
     if (!element || (element !== document.activeElement && element.contains(document.activeElement))) continue;
+    if (!selection.isCollapsed && element.contains(selection.anchorNode)) continue;
     const open = [...element.querySelectorAll("details[open]")].map((details) => details.id);
     element.innerHTML = markup;
     for (const details of element.querySelectorAll("details")) {
@@ -136,6 +139,8 @@ function ask(form, submitter) {
     form.elements.confirmed.value = "1";
     dialog.close();
     HTMLFormElement.prototype.submit.call(form);
+    // Whoever comes back to this page is asked again.
+    setTimeout(() => { form.elements.confirmed.value = "0"; }, 0);
   });
   dialog.addEventListener("close", () => { dialog.remove(); if (submitter) submitter.focus(); });
   dialog.showModal();

@@ -70,7 +70,8 @@ enum Parts {
 
     /// The whole of an id, with a button that copies it (shown by script).
     static func id(_ id: UUID, called name: String, to route: Route? = nil) -> HTML {
-        let text: HTML = route.map { #"<a class="id" href="\#($0)">\#(id.text)</a>"# } ?? #"<span class="id">\#(id.text)</span>"#
+        let text: HTML =
+            route.map { #"<a class="id" href="\#($0)">\#(id.text)</a>"# } ?? #"<span class="id">\#(id.text)</span>"#
         return """
             \(text)<button type="button" class="copy" data-copy="\(id.text)" aria-label="Copy the id of the \(name)" hidden>\
             Copy</button>

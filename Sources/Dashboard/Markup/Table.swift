@@ -1,4 +1,4 @@
-/// A table that becomes a list of cards on a narrow screen. Its roles are written out, since a browser forgets them
+/// A table that becomes a list of cards on a narrow screen, unless it is narrow itself. Its roles are written out, since a browser forgets them
 /// when the style sheet changes how its parts are laid out.
 struct Table {
     struct Column {
@@ -22,10 +22,12 @@ struct Table {
     var caption: String
     var columns: [Column]
     var rows: [Row]
+    /// Few columns, of numbers mostly: it stays a table.
+    var isNarrow = false
 
     var html: HTML {
         """
-        <table class="cards" role="table">
+        <table class="\(self.isNarrow ? "plain" : "cards")" role="table">
         <caption class="unseen">\(self.caption)</caption>
         <thead role="rowgroup"><tr role="row">\
         \(self.columns.map { #"<th scope="col" role="columnheader"\#(Self.style($0))>\#($0.label)</th>"# })\
@@ -47,7 +49,8 @@ struct Table {
         zip(self.columns, cells).enumerated().map { index, pair -> HTML in
             let (column, cell) = pair
             if index == 0 { return #"<th scope="row" role="rowheader"\#(Self.style(column))>\#(cell)</th>"# }
-            return #"<td role="cell" data-label="\#(column.label)"\#(Self.style(column))>\#(cell.isEmpty ? "–" : cell)</td>"#
+            if cell.isEmpty { return #"<td role="cell" class="none \#(column.style.rawValue)">–</td>"# }
+            return #"<td role="cell" data-label="\#(column.label)"\#(Self.style(column))>\#(cell)</td>"#
         }.joined()
     }
 

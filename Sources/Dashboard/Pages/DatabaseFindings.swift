@@ -32,13 +32,15 @@ struct DatabaseFindings {
         if self.health.role == .standby {
             return Finding(
                 tone: .bad, sentence: "This server is a standby: nothing can be written to it.",
-                advice: "After a failover, let DATABASE_URL name every host; libpq finds the primary with target_session_attrs=read-write."
+                advice:
+                    "After a failover, let DATABASE_URL name every host; libpq finds the primary with target_session_attrs=read-write."
             )
         }
         if self.health.isReadOnly {
             return Finding(
                 tone: .bad, sentence: "New transactions may only read.",
-                advice: "A full disk or a maintenance mode does that: look at default_transaction_read_only and the provider's notices."
+                advice:
+                    "A full disk or a maintenance mode does that: look at default_transaction_read_only and the provider's notices."
             )
         }
         return Finding(tone: .good, sentence: "The server is the primary and takes writes.", advice: nil)
@@ -49,7 +51,8 @@ struct DatabaseFindings {
             return Finding(tone: .good, sentence: "No transaction is open but this one.", advice: self.blindness)
         }
         let age = Format.duration(seconds: oldest.seconds)
-        let who = "pid \(oldest.pid) (\(oldest.application.isEmpty ? "no application name" : oldest.application), \(oldest.role))"
+        let who =
+            "pid \(oldest.pid) (\(oldest.application.isEmpty ? "no application name" : oldest.application), \(oldest.role))"
         if oldest.seconds < Self.longTransaction {
             return Finding(
                 tone: .good, sentence: "The oldest transaction is \(age) old. Up to a minute is fine.",
@@ -87,7 +90,8 @@ struct DatabaseFindings {
         guard let worst else {
             return Finding(
                 tone: .good,
-                sentence: "No table of the queue holds many dead rows. Below \(Format.number(Self.manyDeadRows)) they cost nothing.",
+                sentence:
+                    "No table of the queue holds many dead rows. Below \(Format.number(Self.manyDeadRows)) they cost nothing.",
                 advice: nil)
         }
         return Finding(
@@ -101,7 +105,8 @@ struct DatabaseFindings {
     var notify: Finding {
         let usage = Format.percent(self.health.notifyQueueUsage)
         if self.health.notifyQueueUsage < Self.busyNotifyQueue {
-            return Finding(tone: .good, sentence: "The queue of NOTIFY is \(usage) full. Up to 5 % is fine.", advice: nil)
+            return Finding(
+                tone: .good, sentence: "The queue of NOTIFY is \(usage) full. Up to 5 % is fine.", advice: nil)
         }
         return Finding(
             tone: self.health.notifyQueueUsage < Self.fullNotifyQueue ? .warn : .bad,
@@ -115,7 +120,9 @@ struct DatabaseFindings {
         if !claim.isGood {
             return Finding(
                 tone: .warn, sentence: "A claim takes \(time) and does not go by its index.",
-                advice: "The planner's numbers are old, or the index is gone: analyze push.outbox; then push-fanout migrate --status.")
+                advice:
+                    "The planner's numbers are old, or the index is gone: analyze push.outbox; then push-fanout migrate --status."
+            )
         }
         return Finding(
             tone: claim.milliseconds < Self.slowClaim ? .good : .warn,

@@ -1,5 +1,5 @@
-package import QueueInspection
 import PushModel
+package import QueueInspection
 
 extension Pages {
     /// How far a bulk action has come.
@@ -14,7 +14,7 @@ extension Pages {
             \(self.bulkParts(action, context).map { $0.section() })\
             <section class="box">
             <h2>The filter</h2>
-            \(Parts.facts(action.filter.pairs.map { ($0.name, self.filterValue($0.name, $0.value)) }))\
+            \(self.filterFacts(action.filter))\
             <p class="quiet"><a href="\(Route.deliveries(Route.Query(action.filter.pairs)))">See what matches now</a> · \
             <a href="\(Route.activity())">Activity</a></p>
             </section>
@@ -61,7 +61,8 @@ extension Pages {
 
                 """
         }
-        return "<progress id=\"bulk-progress\" max=\"\(most)\" value=\"\(action.done)\" aria-label=\"Looked at, of the first 10,000\"></progress>\n"
+        return
+            "<progress id=\"bulk-progress\" max=\"\(most)\" value=\"\(action.done)\" aria-label=\"Looked at, of the first 10,000\"></progress>\n"
     }
 
     private static func title(_ action: BulkAction) -> String {

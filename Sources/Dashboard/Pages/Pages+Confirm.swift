@@ -65,7 +65,9 @@ extension Pages {
                     "What meanwhile was read, switched off or deleted is not pushed.",
                 ]
             case .cancel:
-                ["Those that wait for another try are ended and not pushed. What a worker holds at this moment goes out."]
+                [
+                    "Those that wait for another try are ended and not pushed. What a worker holds at this moment goes out."
+                ]
             }
         let body: HTML
         if matched.value == 0 {
@@ -90,7 +92,7 @@ extension Pages {
             """
             <section class="box">
             <h2>The filter</h2>
-            \(Parts.facts(filter.pairs.map { ($0.name, self.filterValue($0.name, $0.value)) }))\
+            \(self.filterFacts(filter))\
             </section>
             <section class="box">
             <h2>What will happen</h2>

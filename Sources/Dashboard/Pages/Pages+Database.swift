@@ -14,7 +14,8 @@ extension Pages {
         let items = order.flatMap { tone in findings.filter { $0.tone == tone } }.map(self.finding)
         return Layout(
             title: "Database", section: .database,
-            aside: #"<p class="quiet">PostgreSQL \#(health.serverVersion.prefix { $0 != " " }), \#(health.role == .primary ? "primary" : "standby"), read \#(Parts.relative(health.readAt, context))</p>"#
+            aside:
+                #"<p class="quiet">PostgreSQL \#(health.serverVersion.prefix { $0 != " " }), \#(health.role == .primary ? "primary" : "standby"), read \#(Parts.relative(health.readAt, context))</p>"#
         ).page(
             context,
             """
@@ -36,11 +37,11 @@ extension Pages {
             <section class="box">
             <h2>How a claim reads</h2>
             <p>\(Format.duration(seconds: health.claim.milliseconds / 1000)), executed once without locking anything.</p>
-            <pre tabindex="0" aria-label="Plan of the claim">\(health.claim.lines.joined(separator: "\n"))</pre>
+            <pre tabindex="0" role="region" aria-label="Plan of the claim">\(health.claim.lines.joined(separator: "\n"))</pre>
             </section>
             </div>
             <section class="box">
-            <h2>Partitions of the history</h2>
+            <h2>Partitions of the history, with about how many rows</h2>
             \(self.partitions(health.partitions))\
             </section>
 
@@ -91,7 +92,7 @@ extension Pages {
         \(Table(
             caption: "Holders of old row versions",
             columns: [
-                .init(label: "Holder"), .init(label: "Kind"), .init(label: "Transactions since", style: .number),
+                .init(label: "Holder"), .init(label: "Kind"), .init(label: "Behind by", style: .number),
                 .init(label: "For", style: .number), .init(label: "What to do"),
             ],
             rows: holders.map { holder in
@@ -119,7 +120,7 @@ extension Pages {
                     "\(Format.number(table.deadRows))", "\(Format.bytes(table.bytes))",
                     table.lastVacuum.map { Parts.relative($0, context) } ?? "never",
                 ])
-            }
+            }, isNarrow: true
         ).html
     }
 
@@ -132,7 +133,7 @@ extension Pages {
             \(Table(
                 caption: "Partitions, latest first",
                 columns: [.init(label: "Day", style: .nowrap)]
-                    + tables.map { .init(label: "\($0), rows about", style: .number) }
+                    + tables.map { .init(label: "\($0)", style: .number) }
                     + [.init(label: "Size of all", style: .number)],
                 rows: days.map { day, parts in
                     Table.Row(
@@ -140,7 +141,7 @@ extension Pages {
                             + tables.map { table in
                                 parts.first { $0.table == table }.map { "\(Format.number($0.rows))" } ?? "missing"
                             } + ["\(Format.bytes(parts.reduce(0) { $0 + $1.bytes }))"])
-                }
+                }, isNarrow: true
             ).html)\
             </div>
 

@@ -1,5 +1,5 @@
-package import QueueInspection
 import PushModel
+package import QueueInspection
 
 import struct FoundationEssentials.UUID
 
@@ -66,7 +66,12 @@ extension Pages {
 
     private static func found(_ listing: DeliveryListing) -> HTML {
         guard let count = listing.count, listing.fault == nil else { return .empty }
-        let words = count.value == 1 && !count.isCapped ? "1 matches" : "\(count) match"
+        let words =
+            switch count.value {
+            case 0: "Nothing matches"
+            case 1: "1 matches"
+            default: "\(count) match"
+            }
         return #"<p class="quiet">\#(listing.filter.isEmpty ? "\(count) in the queue and its history" : words)</p>"#
     }
 
@@ -114,7 +119,7 @@ extension Pages {
             \(input(.since, "Since (UTC)", "2h, or a date"))\
             \(input(.until, "Until (UTC)", "1h, or a date"))\
             </div>
-            \(HTML.when(listing.fault != nil, "<p class=\"fault\" id=\"filter-fault\" role=\"alert\">\(listing.fault?.invalid.description ?? "")</p>\n"))\
+            \(HTML.when(listing.fault != nil, "<p class=\"fault\" id=\"filter-fault\" role=\"alert\">\(self.capitalised(self.sentence(listing.fault?.invalid.description ?? "")))</p>\n"))\
             <div class="actions"><button>Search</button>\
             \(HTML.when(!listing.filter.isEmpty || listing.fault != nil, #"<a class="button soft" href="\#(Route.deliveries())">Clear</a>"#))</div>
             </form>
@@ -129,11 +134,21 @@ extension Pages {
         let chips = query.pairs.map { pair -> HTML in
             """
             <li><a href="\(Route.deliveries(query.without(pair.name)))" aria-label="Without \(pair.name)">\
-            \(pair.name): \(self.filterValue(pair.name, pair.value))</a></li>
+            \(self.capitalised(pair.name)): \(self.filterValue(pair.name, pair.value))</a></li>
 
             """
         }
         return "<ul class=\"chips\" aria-label=\"Filters in force\">\n\(chips)</ul>\n"
+    }
+
+    /// The filter, field by field.
+    static func filterFacts(_ filter: DeliveryFilter) -> HTML {
+        Parts.facts(filter.pairs.map { (self.capitalised($0.name), self.filterValue($0.name, $0.value)) })
+    }
+
+    static func capitalised(_ text: String) -> String {
+        guard let first = text.first else { return text }
+        return first.uppercased() + text.dropFirst()
     }
 
     /// A value of a filter as the pages say it.

@@ -1,5 +1,5 @@
-package import QueueInspection
 import PushModel
+package import QueueInspection
 
 import struct FoundationEssentials.Date
 import struct FoundationEssentials.UUID
@@ -19,7 +19,8 @@ package struct RebuiltRequest: Equatable, Sendable {
 
 extension Pages {
     /// What became of one delivery, step by step.
-    package static func delivery(_ timeline: DeliveryTimeline, request: RebuiltRequest, _ context: PageContext) -> HTML {
+    package static func delivery(_ timeline: DeliveryTimeline, request: RebuiltRequest, _ context: PageContext) -> HTML
+    {
         let row = timeline.row
         return Layout(
             title: "Delivery \(row.id.text.prefix(8))", section: .deliveries,
@@ -221,7 +222,7 @@ extension Pages {
             <div class="head"><h2>The request</h2>\(names)</div>
             <p class="quiet">Built anew from the row, as it would be sent now: texts are never stored. Tokens and \
             signatures are masked.\(request.note.map { " \($0)" as HTML })</p>
-            <pre tabindex="0" aria-label="The request">\(text)</pre>
+            <pre tabindex="0" role="region" aria-label="The request">\(text)</pre>
 
             """
     }

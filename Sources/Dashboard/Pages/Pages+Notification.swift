@@ -1,5 +1,5 @@
-package import QueueInspection
 import PushModel
+package import QueueInspection
 
 extension Pages {
     /// For every phone of the account: why it did or did not buzz.
@@ -63,7 +63,8 @@ extension Pages {
         let explanation = view.decision.map { "<p>\(self.sentence($0.explanation))</p>\n" as HTML }
         let cancel = ActionForm(
             route: .cancel(view.id), label: "Cancel", question: "Cancel this notification’s pushes?",
-            effect: "What waits of it is ended and not pushed. The notification stays in the app’s list.", style: .softDanger)
+            effect: "What waits of it is ended and not pushed. The notification stays in the app’s list.",
+            style: .softDanger)
         return """
             <section class="box">
             <div class="head"><h2>Why</h2>\(pill)</div>
@@ -98,7 +99,8 @@ extension Pages {
                     \(self.sentence(verdict.explanation))\
                     \(advice.map { "<p class=\"quiet\">\($0)</p>" as HTML })
                     """,
-                    HTML(escaping: platform.map { Platform(rawValue: $0).map { Explanation.platform($0) } ?? $0 } ?? ""),
+                    HTML(
+                        escaping: platform.map { Platform(rawValue: $0).map { Explanation.platform($0) } ?? $0 } ?? ""),
                     HTML(escaping: verdict.device?.locale ?? ""), self.token(verdict.device, context),
                     verdict.delivery.map { Parts.link($0.id, to: .delivery($0.id)) } ?? "none",
                 ])

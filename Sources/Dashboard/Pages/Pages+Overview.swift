@@ -1,5 +1,5 @@
-package import QueueInspection
 import PushModel
+package import QueueInspection
 
 import struct FoundationEssentials.Date
 
@@ -178,7 +178,7 @@ extension Pages {
                 return Table.Row(
                     cells: [HTML(escaping: Format.minute(minute.minute))]
                         + counts.map { HTML(escaping: Format.number($0)) })
-            }
+            }, isNarrow: true
         ).html
     }
 
@@ -204,7 +204,7 @@ extension Pages {
                             "\(depth.count.description)",
                             "\(depth.oldestSeconds.map { Format.duration(seconds: $0) } ?? "–")",
                         ])
-                    }
+                    }, isNarrow: true
                 ).html)
                 """)
     }
@@ -227,7 +227,7 @@ extension Pages {
                             "\(depth.due.description)",
                             "\(depth.oldestDueSeconds.map { Format.duration(seconds: $0) } ?? "–")",
                         ])
-                    }
+                    }, isNarrow: true
                 ).html)
                 <p class="quiet"><a href="\(Route.deliveries(Route.Query([("state", "available")])))">See what waits</a></p>
                 """)
@@ -242,7 +242,9 @@ extension Pages {
         if let pause = state.pause {
             let why = Explanation.reason(named: pause.reason)
             let isOurs = pause.by == .worker
-            let until: HTML = pause.until.map { "until \(Parts.moment($0)) (\(Parts.relative($0, context)))" } ?? "until somebody resumes it"
+            let until: HTML =
+                pause.until.map { "until \(Parts.moment($0)) (\(Parts.relative($0, context)))" }
+                ?? "until somebody resumes it"
             let by: HTML =
                 switch pause.by {
                 case .worker: "a worker, for what the provider answered"

@@ -45,10 +45,12 @@ package struct TemplateSample: Equatable, Sendable {
 
 extension Pages {
     /// Each kind in each language, as a phone shows it.
-    package static func templates(_ catalog: LanguageCatalog, _ sample: TemplateSample, _ context: PageContext) -> HTML {
+    package static func templates(_ catalog: LanguageCatalog, _ sample: TemplateSample, _ context: PageContext) -> HTML
+    {
         Layout(
             title: "Templates", section: .templates,
-            aside: #"<p class="quiet">\#(Format.count(NotificationKind.all.count, "kind", "kinds")) in \#(Format.count(catalog.languages.count, "language", "languages"))</p>"#
+            aside:
+                #"<p class="quiet">\#(Format.count(NotificationKind.all.count, "kind", "kinds")) in \#(Format.count(catalog.languages.count, "language", "languages"))</p>"#
         ).page(
             context,
             """
