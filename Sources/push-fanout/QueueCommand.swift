@@ -79,23 +79,6 @@ struct QueueCommand {
     let source: SourceSchema
 
     static func run(_ configuration: Configuration, _ arguments: ParsedArguments) async throws -> Int32 {
-<<<<<<< HEAD
-        let command = arguments.subcommands.dropFirst().first
-        let endpoints = command == "stats" ? [] : try Self.endpoints(arguments)
-        let source = try configuration.source()
-        let connection = try await PostgresConnection.connect(try configuration.database())
-        let names = endpoints.map(\.rawValue).joined(separator: ", ")
-        switch command {
-        case "stats": try await Self.stats(on: connection)
-        case "pause":
-            let reason = String((arguments.value("reason") ?? "by an operator").prefix(200))
-            try await connection.query(ProviderPause.pause(endpoints, reason: reason, by: "operator"))
-            print("paused \(names)")
-        case "resume":
-            try await connection.query(ProviderPause.resume(endpoints))
-            print("resumed \(names)")
-        default: throw arguments.usageError("a command is missing")
-=======
         let command = QueueCommand(
             configuration: configuration, arguments: arguments, terminal: .current(), source: try configuration.source()
         )
@@ -105,7 +88,6 @@ struct QueueCommand {
             guard let advice = Self.advice(error) else { throw error }
             PushFanout.printError("push-fanout: \(error)\n\(advice)")
             return PushFanout.ExitStatus.failed
->>>>>>> inspection
         }
     }
 
