@@ -26,6 +26,7 @@ package struct ControlPlaneConfiguration: Sendable {
     package var wake: @Sendable () -> Void
     /// The language files as they are now.
     package var languages: @Sendable () -> LanguageCatalog
+    package var identity: ProviderIdentity
     package var log: Log
 
     package init(
@@ -33,7 +34,7 @@ package struct ControlPlaneConfiguration: Sendable {
         database: PostgresConfiguration, source: SourceSchema,
         lifetime: @escaping @Sendable (NotificationKind) -> Duration, metrics: MetricsRegistry,
         status: @escaping @Sendable () -> WorkerStatus, wake: @escaping @Sendable () -> Void,
-        languages: @escaping @Sendable () -> LanguageCatalog, log: Log
+        languages: @escaping @Sendable () -> LanguageCatalog, identity: ProviderIdentity = ProviderIdentity(), log: Log
     ) {
         self.address = address
         self.webhookSecret = webhookSecret
@@ -46,6 +47,7 @@ package struct ControlPlaneConfiguration: Sendable {
         self.status = status
         self.wake = wake
         self.languages = languages
+        self.identity = identity
         self.log = log
     }
 

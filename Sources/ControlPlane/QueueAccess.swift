@@ -7,6 +7,8 @@ import QueueInspection
 /// The queue as the control plane reads it.
 final class QueueAccess: Sendable {
     let source: SourceSchema
+    /// Runs what reads.
+    let query: QueueReader.Run
     let reader: QueueReader
     let actions: QueueActions
     private let latest = Locked<(overview: Overview, at: ContinuousClock.Instant)?>(nil)
@@ -20,7 +22,8 @@ final class QueueAccess: Sendable {
         self.source = source
         self.actions = QueueActions(source: source, database: sessions.acting, lifetime: lifetime)
         let reading = sessions.reading
-        self.reader = QueueReader(source: source) { try await reading.query($0) }
+        self.query = { try await reading.query($0) }
+        self.reader = QueueReader(source: source, run: self.query)
     }
 
     /// Not older than a second.

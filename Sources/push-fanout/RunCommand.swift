@@ -64,7 +64,10 @@ enum RunCommand {
             address: serving.address, webhookSecret: serving.webhookSecret, operatorToken: serving.operatorToken,
             viewerToken: serving.viewerToken, database: try configuration.database(), source: settings.source,
             lifetime: settings.lifetime, metrics: worker.metrics, status: { worker.status() },
-            wake: { worker.lookForWork() }, languages: { languages.current }, log: log)
+            wake: { worker.lookForWork() }, languages: { languages.current },
+            identity: ProviderIdentity(
+                apnsTopic: try configuration.apns()?.topic, apnsSound: try configuration.apns()?.sound,
+                fcmProject: try configuration.fcm()?.account.projectID), log: log)
         do throws(ListenError) {
             let controlPlane = try ControlPlane.start(settings)
             log.notice("serving", ["address": controlPlane.address])

@@ -16,6 +16,7 @@ struct PageResponder: Sendable {
     /// Nobody can sign in: no token is set.
     let isClosed: Bool
     let languages: @Sendable () -> LanguageCatalog
+    let rebuilder: RequestRebuilder
 
     // MARK: - Around the pages
 
@@ -104,13 +105,15 @@ struct PageResponder: Sendable {
                 throw NotThere(detail: "No delivery has this id.")
             }
             let names = head.queryValue("names") == "1"
-            let request = RebuiltRequest(text: nil, note: nil)
+            let request = try await self.rebuilder.request(of: timeline.row, showsNames: names)
             return Pages.delivery(timeline, request: request, self.context(caller, showsNames: names))
         case .notification(let id):
             guard let view = try await reader.notification(id) else {
                 throw NotThere(detail: "No notification has this id.")
             }
-            return Pages.notification(view, self.context(caller))
+            let names = head.queryValue("names") == "1"
+            let name = names ? try await self.rebuilder.actorName(of: id) : nil
+            return Pages.notification(view, actorName: name, self.context(caller, showsNames: names))
         case .confirm:
             let (kind, filter) = try self.confirmed(head)
             let matched = try await reader.count(matching: filter)

@@ -28,7 +28,10 @@ struct ControlHandler: RequestHandler {
             wake: configuration.wake, log: configuration.log)
         let actions = ActionRunner(queue: queue, bulk: bulk, wake: configuration.wake)
         self.pages = PageResponder(
-            queue: queue, access: access, isClosed: configuration.isClosed, languages: configuration.languages)
+            queue: queue, access: access, isClosed: configuration.isClosed, languages: configuration.languages,
+            rebuilder: RequestRebuilder(
+                identity: configuration.identity, queue: queue, languages: configuration.languages,
+                lifetime: configuration.lifetime))
         self.forms = FormResponder(access: access, actions: actions, pages: self.pages, log: configuration.log)
         self.api = APIResponder(queue: queue, actions: actions)
         self.live = live
