@@ -176,7 +176,7 @@ let package = Package(
             "PushFanoutTests",
             [
                 "push-fanout", "CommandLineArguments", "Postgres", "PushModel", "DeliveryQueue", "Delivery", "APNS",
-                "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
+                "ControlPlane", "HTTPServer", "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
             ]
         ),
         tests(

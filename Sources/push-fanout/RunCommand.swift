@@ -1,7 +1,9 @@
+import APNS
 import CommandLineArguments
 import ControlPlane
 import Delivery
 import Dispatch
+import FCM
 import Fanout
 import Glibc
 import HTTPServer
