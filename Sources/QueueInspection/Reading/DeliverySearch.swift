@@ -108,7 +108,7 @@ struct DeliverySearch {
         case .discarded, .cancelled: "t.state in ('discarded', 'cancelled')"
         // What was accepted has no reason.
         case nil where self.filter.reason != nil: "t.state in ('discarded', 'cancelled')"
-        default: "t.state in \(DeliverySQL.finals)"
+        default: DeliverySQL.isFinal
         }
     }
 
