@@ -255,7 +255,7 @@ extension Pages {
                 \(Parts.facts([
                     ("Why", isOurs ? "\(why.title) <code class=\"quiet\">\(pause.reason)</code>" : "\(pause.reason)"),
                     ("By", by), ("Ends", until),
-                    ("What to do", "\(isOurs ? pause.fix ?? why.advice ?? "Nothing: it goes on by itself." : "Resume it when the reason has passed.")"),
+                    ("What to do", "\(isOurs ? self.capitalised(self.sentence(pause.fix ?? why.advice ?? "Nothing: it goes on by itself")) : "Resume it when the reason has passed.")"),
                     ("Waiting", "\(waiting?.description ?? "–")"),
                 ]))\
                 \(self.actions(ActionForm(
