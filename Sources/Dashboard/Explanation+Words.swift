@@ -156,7 +156,6 @@ extension Explanation {
             "Key unusable", "The key in APNS_KEY cannot sign.", advice: "Check APNS_KEY; then resume APNs."),
         "credential_superseded": network(
             "Credential renewed", "The credential was renewed on the way; nothing was sent."),
-        "operator": Explanation("By an operator", "An operator ended it; see the activity beside it."),
         // On the way
         "invalid_url": Explanation(
             "Bad address", "The provider's address is no URL.",

@@ -52,6 +52,8 @@ package struct Explanation: Equatable, Sendable {
                 advice: "Expected after a long outage; PUSH_LIFETIME says how long a push is worth sending.")
         case .gone:
             Explanation("Deleted", "The row, or its account, was deleted before its turn came.")
+        case .cancelled:
+            Explanation("Cancelled", "An operator called it off while it was in the queue; see the activity beside it.")
         }
     }
 
@@ -102,6 +104,7 @@ package struct Explanation: Equatable, Sendable {
                 "Token changed", "The device has another push token now, or none; this one was for the old one.")
         case .unknownKind:
             Explanation("Kind changed", "The row has become one of a kind this worker does not know.")
+        case .operator: Explanation("By an operator", "An operator ended it; see the activity beside it.")
         case .expired:
             Explanation(
                 "Expired", "Its lifetime ended before any try was accepted.",

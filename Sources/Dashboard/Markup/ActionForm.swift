@@ -18,6 +18,14 @@ struct ActionForm {
     var effect: String
     var style = Style.plain
     var fields: [(name: String, value: String)] = []
+    /// A line to fill in above the button.
+    var line: Line?
+
+    struct Line {
+        var id: String
+        var name: String
+        var label: String
+    }
 
     /// Nothing for those who may not act.
     func html(_ context: PageContext) -> HTML {
@@ -25,9 +33,17 @@ struct ActionForm {
         return """
             <form method="post" action="\(self.route)" data-confirm="\(self.question)" data-effect="\(self.effect)">\
             \(Self.csrf(context))<input type="hidden" name="confirmed" value="0">\(Self.hidden(self.fields))\
+            \(self.line.map(Self.input))\
             <button\(Self.attribute(self.style))>\(self.label)</button></form>
 
             """
+    }
+
+    private static func input(_ line: Line) -> HTML {
+        """
+        <label for="\(line.id)">\(line.label)</label>\
+        <input id="\(line.id)" name="\(line.name)" maxlength="200" required autocomplete="off">
+        """
     }
 
     static func csrf(_ context: PageContext) -> HTML {

@@ -20,11 +20,12 @@ enum Format {
         "\(self.number(value)) \(value == 1 ? one : many)"
     }
 
-    /// A length of time in at most two units: `340 ms`, `2.4 s`, `38 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`.
+    /// A length of time in at most two units: `under 1 ms`, `340 ms`, `2.4 s`, `38 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`.
     static func duration(seconds: Double) -> String {
         guard seconds.isFinite, seconds >= 0 else { return "0 s" }
         if seconds == 0 { return "0 s" }
-        if seconds < 0.9995 { return "\(max(1, Int((seconds * 1000).rounded()))) ms" }
+        if seconds < 0.0005 { return "under 1 ms" }
+        if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
         if seconds < 9.95 { return "\(self.oneDecimal(seconds)) s" }
         let whole = Int(min(seconds, 1e12).rounded())
         switch whole {

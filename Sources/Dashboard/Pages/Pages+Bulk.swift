@@ -62,7 +62,7 @@ extension Pages {
                 """
         }
         return
-            "<progress id=\"bulk-progress\" max=\"\(most)\" value=\"\(action.done)\" aria-label=\"Looked at, of the first 10,000\"></progress>\n"
+            "<progress id=\"bulk-progress\" max=\"\(most)\" value=\"\(action.done)\" aria-label=\"Looked at, of \(action.matched.description)\"></progress>\n"
     }
 
     private static func title(_ action: BulkAction) -> String {

@@ -1,3 +1,4 @@
+import PushModel
 package import QueueInspection
 
 /// A question before something is done.
@@ -48,6 +49,7 @@ extension Pages {
     /// Counts what a filter matches before anything is done to it.
     ///
     /// - Parameters:
+    ///   - filter: narrowed to the state that the action is about.
     ///   - matched: what it matches now.
     ///   - fault: why it was not begun, if it was tried: another one runs, say.
     package static func confirmBulk(
@@ -57,18 +59,22 @@ extension Pages {
         let query = Route.Query(filter.pairs)
         let many = matched.value == 1 && !matched.isCapped ? "1 delivery" : "\(matched) deliveries"
         let verb = kind == .retry ? "Retry" : "Cancel"
-        let effects: [String] =
-            switch kind {
-            case .retry:
-                [
-                    "Those that wait become due at once. Those that were given up or cancelled are tried again with the same ids, so a phone that showed one already shows it once.",
-                    "What meanwhile was read, switched off or deleted is not pushed.",
-                ]
-            case .cancel:
-                [
-                    "Those that wait for another try are ended and not pushed. What a worker holds at this moment goes out."
-                ]
-            }
+        var effects: [String]
+        switch (kind, filter.state) {
+        case (.retry, .available):
+            effects = ["They wait; each becomes due at once."]
+        case (.retry, _):
+            effects = [
+                "They are tried again under the same ids, so a phone that showed one already shows it once.",
+                "What meanwhile was read, switched off or deleted is not pushed.",
+            ]
+        case (.cancel, _):
+            effects = [
+                "They wait for another try; each is ended and not pushed. What a worker holds at this moment goes out."
+            ]
+        }
+        effects.append(
+            "It goes in slices of 1,000, is written down in the activity under your role, and can be stopped.")
         let body: HTML
         if matched.value == 0 {
             body = """
@@ -80,7 +86,6 @@ extension Pages {
             body = """
                 <dl class="figures"><div><dt>Matched now</dt><dd>\(matched.description)</dd></div></dl>
                 \(effects.map { "<p>\($0)</p>\n" as HTML })\
-                <p>It goes in slices of 1,000, is written down in the activity under your role, and can be stopped.</p>
                 \(HTML.when(fault != nil, "<p class=\"fault\" role=\"alert\">\(fault ?? "")</p>\n"))\
                 \(self.answer(Confirmation(
                     question: "", effects: [], route: .bulkStart(kind), fields: filter.pairs, label: "\(verb) \(many)",

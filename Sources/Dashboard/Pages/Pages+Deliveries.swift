@@ -175,8 +175,12 @@ extension Pages {
     private static func bulkBox(_ listing: DeliveryListing, _ context: PageContext) -> HTML {
         guard context.mayAct, listing.may.retry || listing.may.cancel else { return .empty }
         let query = Route.Query(listing.filter.pairs)
-        let retry: HTML = #"<a class="button soft" href="\#(Route.confirm(.retry, query))">Retry all…</a> "#
-        let cancel: HTML = #"<a class="button soft" href="\#(Route.confirm(.cancel, query))">Cancel all…</a> "#
+        // Without a state each action means those that it can be done to.
+        let isOpen = listing.filter.state == nil
+        let retry: HTML =
+            #"<a class="button soft" href="\#(Route.confirm(.retry, query))">\#(isOpen ? "Retry all discarded…" : "Retry all…")</a> "#
+        let cancel: HTML =
+            #"<a class="button soft" href="\#(Route.confirm(.cancel, query))">\#(isOpen ? "Cancel all waiting…" : "Cancel all…")</a> "#
         return """
             <div class="actions bulk" role="group" aria-label="Everything this filter matches">
             <span>Everything this filter matches, not only this page:</span>

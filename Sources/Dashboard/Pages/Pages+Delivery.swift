@@ -146,13 +146,14 @@ extension Pages {
         if attempt.outcome != "retried" {
             facts.append("worker <span class=\"id\">\(attempt.workerID.text.prefix(8))</span>")
         }
-        // Its end is told above, with what to do.
-        let advice = attempt.state.isFinal ? nil : attempt.reason.flatMap { Explanation.reason(named: $0).advice }
+        let reason = attempt.reason.map { Explanation.reason(named: $0) }
+        // What to do about the end is told above.
+        let hints = [reason?.meaning, attempt.state.isFinal ? nil : reason?.advice].compactMap(\.self)
         return self.item(
             self.tone(attempt), title, at: attempt.finishedAt,
             """
             <p>\(self.sentence(attempt.explanation))</p>
-            \(advice.map { "<p class=\"quiet\">\($0)</p>\n" as HTML })\
+            \(HTML.when(!hints.isEmpty, "<p>\(hints.joined(separator: " "))</p>\n"))\
             <p class="quiet">\(facts.joined(separator: " · "))</p>
 
             """)

@@ -255,7 +255,7 @@ extension Pages {
                 \(Parts.facts([
                     ("Why", isOurs ? "\(why.title) <code class=\"quiet\">\(pause.reason)</code>" : "\(pause.reason)"),
                     ("By", by), ("Ends", until),
-                    ("What to do", "\(isOurs ? pause.fix ?? why.advice ?? "Nothing: it goes on by itself." : "Resume it when the reason has passed.")"),
+                    ("What to do", "\(isOurs ? self.capitalised(self.sentence(pause.fix ?? why.advice ?? "Nothing: it goes on by itself")) : "Resume it when the reason has passed.")"),
                     ("Waiting", "\(waiting?.description ?? "–")"),
                 ]))\
                 \(self.actions(ActionForm(
@@ -270,14 +270,24 @@ extension Pages {
                     ("Since", state.changedAt.map { Parts.relative($0, context) } ?? "the beginning"),
                     ("Waiting", "\(waiting?.description ?? "–")"),
                 ]))\
-                \(self.actions(ActionForm(
-                    route: .pause(state.endpoint), label: "Pause", question: "Pause \(name)?",
-                    effect: "No worker sends to it until somebody resumes it. Deliveries are kept, until their lifetime ends.",
-                    style: .soft
-                ).html(context)))
+                \(HTML.when(context.mayAct, self.pauseForm(state.endpoint, context)))
                 """
         }
-        return PagePart(id: "provider-\(state.endpoint.rawValue.replacing(":", with: "-"))", content: content)
+        return PagePart(id: "provider-\(self.idWord(state.endpoint))", content: content)
+    }
+
+    private static func idWord(_ endpoint: ProviderEndpoint) -> String {
+        endpoint.rawValue.replacing(":", with: "-")
+    }
+
+    /// Folded away: it is seldom wanted, and asks for a reason that everybody will see.
+    private static func pauseForm(_ endpoint: ProviderEndpoint, _ context: PageContext) -> HTML {
+        let id = "pause-\(self.idWord(endpoint))"
+        let form = ActionForm(
+            route: .pause(endpoint), label: "Pause", question: "Pause \(Explanation.endpoint(endpoint))?",
+            effect: "No worker sends to it until somebody resumes it. Deliveries are kept, until their lifetime ends.",
+            style: .softDanger, line: .init(id: "\(id)-reason", name: "reason", label: "Reason, shown to everybody"))
+        return "<details id=\"\(id)\"><summary>Pause…</summary>\(form.html(context))</details>"
     }
 
     static func actions(_ forms: HTML...) -> HTML {
