@@ -124,9 +124,10 @@ extension SendOutcome {
 
 extension SendResult {
     init(_ exchange: HTTPExchange, outcome: SendOutcome, now: Date) {
-        let answer: HTTPAnswer? = if case .success(let answer) = exchange.result { answer } else { nil }
-        self.init(
-            index: exchange.id, outcome: outcome, status: answer?.status, duration: exchange.duration,
-            retryAfter: answer?.headers["retry-after"].flatMap { RetryAfter.parse($0, now: now) })
+        self.init(index: exchange.id, outcome: outcome, status: nil, duration: exchange.duration)
+        guard case .success(let answer) = exchange.result else { return }
+        self.status = answer.status
+        guard answer.status != 200 else { return }
+        self.retryAfter = answer.headers["retry-after"].flatMap { RetryAfter.parse($0, now: now) }
     }
 }

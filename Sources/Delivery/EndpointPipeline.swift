@@ -86,13 +86,11 @@ struct EndpointPipeline: Sendable {
         var open = Set(checked.ready.indices)
         await self.sender.send(checked.ready.compactMap(\.delivery)) { results in
             var record = QueueRecord()
-            var ended: [(item: PendingDelivery, result: SendResult)] = []
-            for result in results where open.remove(result.index) != nil {
-                let item = checked.ready[result.index]
-                ended.append((item, result))
-                record.append(self.context.resolve(item, result, at: self.endpoint))
+            let ended = results.filter { open.remove($0.index) != nil }
+            for result in ended {
+                record.append(self.context.resolve(checked.ready[result.index], result, at: self.endpoint))
             }
-            self.context.count(ended, repeated: record.parked.count, at: self.endpoint)
+            self.context.count(ended, of: checked.ready, repeated: record.parked.count, at: self.endpoint)
             self.context.recorder.add(record)
             self.window.give(back: ended.count)
         }

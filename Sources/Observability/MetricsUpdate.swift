@@ -60,19 +60,24 @@ package struct MetricsUpdate: Sendable {
         for (labels, value) in values { self.set(metric, labels, value) }
     }
 
-    /// Takes in one observation of a histogram, in seconds. A negative one, from clocks that disagree, counts as 0.
-    package mutating func observe(_ metric: Metric, _ labels: [String] = [], _ value: Double) {
-        guard case .histogram(let bounds) = metric.kind, !value.isNaN else { return }
-        let value = max(0, value)
-        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
+    /// Takes in observations of a histogram, in seconds. A negative one, from clocks that disagree, counts as 0.
+    package mutating func observe(_ metric: Metric, _ labels: [String] = [], all values: [Double]) {
+        guard case .histogram(let bounds) = metric.kind, !values.isEmpty else { return }
         self.change(metric, labels) { number in
             guard case .histogram(var histogram) = number else { return }
             // Only one reference at a time, or each observation would copy the buckets.
             number = .plain(0)
-            histogram.counts[bucket] += 1
-            histogram.sum += value
+            for value in values where !value.isNaN {
+                let value = max(0, value)
+                histogram.counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+                histogram.sum += value
+            }
             number = .histogram(histogram)
         }
+    }
+
+    package mutating func observe(_ metric: Metric, _ labels: [String] = [], _ value: Double) {
+        self.observe(metric, labels, all: [value])
     }
 
     package mutating func observe(_ metric: Metric, _ labels: [String] = [], _ duration: Duration) {

@@ -48,12 +48,22 @@ import Testing
 
     /// What the documentation says is made from the list.
     @Test func `the table of metrics is what is stored`() {
-        var text = "| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n"
+        var text = """
+            # Metrics
+
+            What `/metrics` of a worker tells, made from the list in the code (`WorkerMetrics`) by its tests: do not edit it.
+            Labels have closed sets of values; what is outside a set counts as `other`. Counters begin with the worker; gauges
+            of the queue are the same for all workers of a database.
+
+            | metric | type | labels | meaning |
+            | --- | --- | --- | --- |
+
+            """
         for metric in WorkerMetrics.all {
             let labels = metric.labels.map { "`\($0.name)`" }.joined(separator: " ")
             text += "| `\(metric.name)` | \(metric.kind.name) | \(labels) | \(metric.help) |\n"
         }
-        Golden.expect(Array(text.utf8), is: "metrics.md")
+        Golden.expect(Array(text.utf8), is: "../../../deploy/prometheus/metrics.md")
     }
 
     @Test(

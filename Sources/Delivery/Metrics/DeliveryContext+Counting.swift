@@ -8,35 +8,38 @@ import struct FoundationEssentials.Date
 extension DeliveryContext {
     /// Takes in the results of sends at an endpoint.
     ///
-    /// - Parameter repeated: how many of them are followed by another try.
-    func count(_ sent: [(item: PendingDelivery, result: SendResult)], repeated: Int, at endpoint: ProviderEndpoint) {
-        guard !sent.isEmpty else { return }
-        let now = Date()
-        let name = endpoint.rawValue
+    /// - Parameters:
+    ///   - items: what the results' indices point into.
+    ///   - repeated: how many of the results are followed by another try.
+    func count(
+        _ results: [SendResult], of items: [PendingDelivery], repeated: Int, at endpoint: ProviderEndpoint
+    ) {
+        guard !results.isEmpty else { return }
+        let (name, now) = (endpoint.rawValue, Date())
+        // What nearly all of them are is summed up before the lock is taken.
+        var accepted = 0
+        var requests: [Double] = []
+        var latencies: [Lane: [Double]] = [:]
+        requests.reserveCapacity(results.count)
+        for result in results {
+            if let duration = result.duration, duration > .zero { requests.append(duration.inSeconds) }
+            guard case .accepted = result.outcome else { continue }
+            accepted += 1
+            guard let delivery = items[result.index].delivery else { continue }
+            latencies[delivery.kind.lane, default: []].append(
+                now.timeIntervalSince(delivery.notification.createdAt))
+        }
         self.metrics.update { update in
-            for (item, result) in sent {
-                let outcome = result.outcome
-                update.add(
-                    WorkerMetrics.sends, [name, outcome.name, WorkerMetrics.reasonLabel(outcome.reason)])
-                if let duration = result.duration, duration > .zero {
-                    update.observe(WorkerMetrics.requestSeconds, [name], duration)
-                }
-                if let wait = result.retryAfter { update.observe(WorkerMetrics.retryAfterSeconds, [name], wait) }
-                switch outcome {
-                case .accepted:
-                    guard let delivery = item.delivery else { continue }
-                    update.observe(
-                        WorkerMetrics.acceptedSeconds, [name, delivery.kind.lane.label],
-                        now.timeIntervalSince(delivery.notification.createdAt))
-                case .unknown: update.add(WorkerMetrics.unknownOutcomes, [name])
-                case .retry(let retry) where result.status == 429:
-                    update.add(WorkerMetrics.throttled, [name, retry.scope == .device ? "device" : "endpoint"])
-                default: break
-                }
+            update.observe(WorkerMetrics.requestSeconds, [name], all: requests)
+            if accepted > 0 { update.add(WorkerMetrics.sends, [name, "accepted", WorkerMetrics.noReason], accepted) }
+            for (lane, seconds) in latencies {
+                update.observe(WorkerMetrics.acceptedSeconds, [name, lane.label], all: seconds)
             }
             if repeated > 0 { update.add(WorkerMetrics.retries, [name], repeated) }
+            guard accepted < results.count else { return }
+            for result in results { update.addTrouble(result, name) }
         }
-        self.health.note(sent.map(\.result), at: endpoint)
+        self.health.note(results, at: endpoint, now: now)
     }
 
     /// Takes in what has been written.
@@ -44,15 +47,20 @@ extension DeliveryContext {
     /// - Parameter buried: how many tokens were marked dead; nil where a repetition cannot tell.
     func count(recorded record: QueueRecord, buried: [Platform: Int]?) {
         guard !record.isEmpty else { return }
+        let decisions = record.decisions.runs { $0.kindName == $1.kindName && $0.decision == $1.decision }
+        let ends = record.attempts.runs {
+            $0.state == $1.state && $0.delivery.platform == $1.delivery.platform && $0.reason == $1.reason
+        }
         self.metrics.update { update in
-            for decision in record.decisions {
-                update.add(WorkerMetrics.decisions, [decision.kindName ?? "", decision.decision.rawValue])
+            for (decision, count) in decisions {
+                update.add(WorkerMetrics.decisions, [decision.kindName ?? "", decision.decision.rawValue], count)
             }
-            for attempt in record.attempts where attempt.state.isFinal {
+            for (attempt, count) in ends where attempt.state.isFinal {
                 let reason = attempt.state == .accepted ? nil : attempt.reason
                 update.add(
                     WorkerMetrics.deliveries,
-                    [attempt.delivery.platform.rawValue, attempt.state.rawValue, WorkerMetrics.reasonLabel(reason)])
+                    [attempt.delivery.platform.rawValue, attempt.state.rawValue, WorkerMetrics.reasonLabel(reason)],
+                    count)
             }
             guard let buried else { return }
             for (platform, count) in buried { update.add(WorkerMetrics.tokensMarkedDead, [platform.rawValue], count) }
@@ -71,6 +79,36 @@ extension DeliveryContext {
         case .distrust: sparing = .configuration
         }
         self.metrics.update { $0.add(WorkerMetrics.tokensSpared, [sparing.rawValue]) }
+    }
+}
+
+extension MetricsUpdate {
+    /// One try that was not accepted; one that was is counted already.
+    fileprivate mutating func addTrouble(_ result: SendResult, _ endpoint: String) {
+        if let wait = result.retryAfter { self.observe(WorkerMetrics.retryAfterSeconds, [endpoint], wait) }
+        switch result.outcome {
+        case .accepted: return
+        case .unknown: self.add(WorkerMetrics.unknownOutcomes, [endpoint])
+        case .retry(let retry) where result.status == 429:
+            self.add(WorkerMetrics.throttled, [endpoint, retry.scope == .device ? "device" : "endpoint"])
+        default: break
+        }
+        self.add(
+            WorkerMetrics.sends,
+            [endpoint, result.outcome.name, WorkerMetrics.reasonLabel(result.outcome.reason)])
+    }
+}
+
+extension Array {
+    /// Neighbours that are alike, as one of them and their number.
+    fileprivate func runs(_ areAlike: (Element, Element) -> Bool) -> [(first: Element, count: Int)] {
+        var runs: [(first: Element, count: Int)] = []
+        var start = self.startIndex
+        for index in self.indices where index + 1 == self.endIndex || !areAlike(self[index], self[index + 1]) {
+            runs.append((self[start], index + 1 - start))
+            start = index + 1
+        }
+        return runs
     }
 }
 
