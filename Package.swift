@@ -73,7 +73,12 @@ let package = Package(
         // The operator's side
         module("HTTPServer", ["CMicroHTTPD", "Locking"]),
         module("QueueInspection", ["PushModel", "Postgres", "DeliveryQueue", "Fanout"]),
-        module("Dashboard", ["PushModel", "Localization", "QueueInspection"]),
+        .target(
+            name: "Dashboard",
+            dependencies: ["PushModel", "Localization", "QueueInspection"],
+            resources: [.embedInCode("Assets")],
+            swiftSettings: settings
+        ),
         module(
             "ControlPlane",
             [
@@ -101,7 +106,7 @@ let package = Package(
             [
                 "CommandLineArguments", "Delivery", "DeliveryQueue", "Postgres", "PushModel", "Localization", "Fanout",
                 "APNS", "FCM", "HTTPTransport", "Observability", "Cryptography", "Locking", "QueueInspection",
-                "ControlPlane", "JSONWebToken",
+                "ControlPlane", "HTTPServer", "JSONWebToken",
             ]
         ),
         executable("push-simulator", ["CommandLineArguments", "PushSimulator", "Cryptography"]),
@@ -154,7 +159,7 @@ let package = Package(
         tests("HTTPServerTests", ["HTTPServer", "Locking", "TestSupport", "CLinux"]),
         tests(
             "QueueInspectionTests",
-            ["QueueInspection", "DeliveryQueue", "Postgres", "PushModel", "Fanout", "TestSupport"]
+            ["QueueInspection", "DeliveryQueue", "Postgres", "PushModel", "Fanout", "Locking", "TestSupport"]
         ),
         tests("DashboardTests", ["Dashboard", "QueueInspection", "PushModel", "Localization", "TestSupport"]),
         tests(
@@ -171,7 +176,7 @@ let package = Package(
             "PushFanoutTests",
             [
                 "push-fanout", "CommandLineArguments", "Postgres", "PushModel", "DeliveryQueue", "Delivery", "APNS",
-                "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
+                "ControlPlane", "HTTPServer", "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
             ]
         ),
         tests(

@@ -28,6 +28,8 @@ package struct DeliverySettings: Sendable {
     package var pauseForMisconfiguration = Duration.seconds(60)
     /// How far back a sweep looks for notifications that never reached the outbox. Default one day.
     package var sweepAge = Duration.seconds(86_400)
+    /// How long decisions and tries are kept. Default 30 days.
+    package var keep = HistoryPruning.defaultKeep
     /// How long after its creation a notification is still pushed, by kind.
     package var lifetime: @Sendable (NotificationKind) -> Duration
 

@@ -29,6 +29,7 @@ struct Upkeep: Sendable {
     }
 
     private static let partitionInterval = Duration.seconds(3600)
+    private static let pruneInterval = Duration.seconds(3600)
     private static let rollupInterval = Duration.seconds(60)
     private static let sweepInterval = Duration.seconds(30)
     /// Each sweep looks back so far, for transactions that stay open for long commit rows that are old already.
@@ -45,6 +46,8 @@ struct Upkeep: Sendable {
         var fullSweepDue = ContinuousClock.now
         var gaugesDue = ContinuousClock.now
         defer { self.context.health.upkeep(at: nil) }
+        // Not at once: a worker that starts has other things to do.
+        var pruneDue = ContinuousClock.now + .seconds(Int64.random(in: 60...600))
         // Others get the time to come back from what cost us our connection before their batches count as lost.
         var rescueFrom = ContinuousClock.now + LeaseKeeping.graceForReconnection
         while !Task.isCancelled {
@@ -66,6 +69,11 @@ struct Upkeep: Sendable {
                     self.begin()
                     _ = try await self.session.query(CounterRollup.query, for: .rollup)
                     rollupDue = .now + Self.rollupInterval
+                }
+                if ContinuousClock.now >= pruneDue {
+                    pruneDue = .now + Self.pruneInterval
+                    self.begin()
+                    try await self.prune()
                 }
                 self.begin()
                 if ContinuousClock.now >= sweepDue {
@@ -162,6 +170,14 @@ struct Upkeep: Sendable {
             "found notifications that never reached the outbox",
             ["count": found, "fix": "push-fanout check tells whether the trigger is there"])
         self.wake.wake()
+    }
+
+    private func prune() async throws {
+        // Few at a time: the next heartbeat waits for it.
+        let pruning = HistoryPruning(keep: self.context.settings.keep, mostCalls: 10)
+        let report = try await pruning.run { try await self.session.query($0) }
+        guard !report.partitions.isEmpty else { return }
+        self.context.log.info("dropped old history", ["partitions": report.partitions.joined(separator: " ")])
     }
 
     private func rescue() async throws {

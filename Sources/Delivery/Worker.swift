@@ -77,6 +77,11 @@ package final class Worker: Sendable {
     /// (``WorkerStatus/isAlive``) and pages. Cheap; asks nobody.
     package func status() -> WorkerStatus { self.health.status(self.pauses) }
 
+    /// Has the worker look for work now: something was put into the queue. A hint, as every signal is.
+    package func lookForWork() {
+        self.wake.wake()
+    }
+
     /// Stops in order: no more claims, what is in flight is waited for within the drain limit, the rest is handed back.
     /// A second call does not wait.
     package func stop() {

@@ -6,7 +6,8 @@ package struct Migration: Sendable {
 
     /// Every migration, oldest first.
     package static let all: [Migration] = [
-        Migration(version: 1, name: "queue", bytes: PackageResources.V0001_queue_sql)
+        Migration(version: 1, name: "queue", bytes: PackageResources.V0001_queue_sql),
+        Migration(version: 2, name: "inspection", bytes: PackageResources.V0002_inspection_sql),
     ]
 
     /// Joins the schema with the app's tables; see the file.

@@ -38,6 +38,8 @@ package enum DeliveryReason: String, CaseIterable, Sendable {
     case tokenChanged = "token_changed"
     /// The row became one of a kind this worker does not know.
     case unknownKind = "unknown_kind"
+    /// A person called it off.
+    case `operator`
     // discarded
     case expired
     case exhausted
@@ -49,7 +51,7 @@ package enum DeliveryReason: String, CaseIterable, Sendable {
     /// The final state that goes with the reason.
     package var state: DeliveryState {
         switch self {
-        case .alreadyRead, .ignored, .gone, .switchedOff, .tokenChanged, .unknownKind: .cancelled
+        case .alreadyRead, .ignored, .gone, .switchedOff, .tokenChanged, .unknownKind, .operator: .cancelled
         case .expired, .exhausted, .providerNotConfigured, .duplicateToken, .workersLost: .discarded
         }
     }

@@ -9,4 +9,6 @@ package enum FanoutDecision: String, CaseIterable, Sendable {
     case unknownKind = "unknown_kind"
     case tooOld = "too_old"
     case gone
+    /// A person called it off while it was in the outbox.
+    case cancelled
 }

@@ -159,9 +159,31 @@ struct Configuration: Sendable {
         settings.poll = try self.values.duration(.poll, in: .milliseconds(50)...(.seconds(60)))
         settings.pollWithoutListen = min(settings.pollWithoutListen, settings.poll)
         settings.sweepAge = try self.values.duration(.sweepAge, in: .seconds(60)...(.seconds(28 * 86_400)))
+        settings.keep = try self.keep()
         settings.drainLimit = try self.values.duration(.drain, in: .zero...(.seconds(600)))
         return settings
     }
+
+    /// How long the history is kept.
+    func keep() throws(ConfigurationError) -> Duration {
+        let keep = try self.values.duration(.keep, in: .seconds(2 * 86_400)...(.seconds(3650 * 86_400)))
+        let least = try self.leastKeep()
+        guard keep >= least else {
+            throw ConfigurationError(
+                .keep,
+                "must be \(Self.days(least)) at least: two days more than PUSH_SWEEP_AGE, or the sweep would take "
+                    + "notifications whose decision is gone for new ones", example: "30d")
+        }
+        return keep
+    }
+
+    func leastKeep() throws(ConfigurationError) -> Duration {
+        let sweepAge = try self.values.duration(.sweepAge, in: .seconds(60)...(.seconds(28 * 86_400)))
+        return sweepAge + HistoryPruning.leastBeyondSweep
+    }
+
+    /// Whole days, rounded up: `3d`.
+    static func days(_ duration: Duration) -> String { "\((duration.components.seconds + 86_399) / 86_400)d" }
 
     func log(environment: [String: String]) throws(ConfigurationError) -> Log {
         let levelText = try self.values.text(.logLevel) ?? "info"

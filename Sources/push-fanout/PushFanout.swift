@@ -20,7 +20,8 @@ enum PushFanout {
         summary: "Turns rows of a notifications table into push notifications.",
         subcommands: [
             RunCommand.declaration, MigrateCommand.declaration, CheckCommand.declaration, PreviewCommand.declaration,
-            QueueCommand.declaration, NotifyCommand.declaration, Command("version", summary: "Prints the version."),
+            QueueCommand.declaration, NotifyCommand.declaration, PruneCommand.declaration,
+            Command("version", summary: "Prints the version."),
         ],
         notes: """
             Every setting is a flag, or an environment variable of the name in brackets; a flag wins. The README has a table.
@@ -42,6 +43,7 @@ enum PushFanout {
             case "preview": return try PreviewCommand.run(configuration, parsed)
             case "queue": return try await QueueCommand.run(configuration, parsed)
             case "notify": return try await NotifyCommand.run(configuration, parsed)
+            case "prune": return try await PruneCommand.run(configuration, parsed)
             case "version":
                 print("push-fanout \(Self.version)")
                 return ExitStatus.done

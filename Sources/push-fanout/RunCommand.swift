@@ -1,8 +1,12 @@
+import APNS
 import CommandLineArguments
+import ControlPlane
 import Delivery
 import Dispatch
+import FCM
 import Fanout
 import Glibc
+import HTTPServer
 import Localization
 import Observability
 import PushModel
@@ -11,15 +15,19 @@ import PushModel
 enum RunCommand {
     static let declaration = Command(
         "run", summary: "Runs the worker until SIGTERM or SIGINT.",
-        flags: (Setting.database + Setting.providers + [.templates] + Setting.working + Setting.logging).flatMap(
-            \.flags))
+        flags: (Setting.database + Setting.providers + [.templates] + Setting.working + Setting.serving
+            + Setting.logging).flatMap(
+                \.flags))
 
     static func run(_ configuration: Configuration, _ environment: [String: String]) async throws -> Int32 {
         let log = try configuration.log(environment: environment)
         let providers = try ProviderConnections(configuration)
+        let settings = try configuration.delivery()
+        let serving = try configuration.serving()
         let worker = Worker(
-            database: try configuration.database(), settings: try configuration.delivery(), policy: RetryPolicy(),
+            database: try configuration.database(), settings: settings, policy: RetryPolicy(),
             endpoints: providers.endpoints, name: Self.hostName, version: PushFanout.version, log: log)
+        let controlPlane = try serving.map { try Self.serve($0, configuration, worker, settings, providers, log) }
         var signals = [SIGTERM, SIGINT].map { Self.on($0) { worker.stop() } }
         signals.append(
             Self.on(SIGHUP) {
@@ -34,9 +42,41 @@ enum RunCommand {
                 }
             })
         defer { for signal in signals { signal.cancel() } }
-        try await worker.run()
+        do {
+            try await worker.run()
+        } catch {
+            await controlPlane?.stop(within: .seconds(1))
+            throw error
+        }
+        // The last to go: until then it says what the worker is still at.
+        await controlPlane?.stop(within: .seconds(3))
         await providers.shutdown()
         return PushFanout.ExitStatus.done
+    }
+
+    /// Opens the control plane's port. An address that cannot be had is a matter of configuration.
+    private static func serve(
+        _ serving: Configuration.Serving, _ configuration: Configuration, _ worker: Worker,
+        _ settings: DeliverySettings, _ providers: ProviderConnections, _ log: Log
+    ) throws -> ControlPlane {
+        // Connections of people must not take the descriptors that sends need.
+        DescriptorLimit.raise()
+        let languages = providers.languages
+        let settings = ControlPlaneConfiguration(
+            address: serving.address, webhookSecret: serving.webhookSecret, operatorToken: serving.operatorToken,
+            viewerToken: serving.viewerToken, database: try configuration.database(), source: settings.source,
+            lifetime: settings.lifetime, metrics: worker.metrics, status: { worker.status() },
+            wake: { worker.lookForWork() }, languages: { languages.current },
+            identity: ProviderIdentity(
+                apnsTopic: try configuration.apns()?.topic, apnsSound: try configuration.apns()?.sound,
+                fcmProject: try configuration.fcm()?.account.projectID), log: log)
+        do throws(ListenError) {
+            let controlPlane = try ControlPlane.start(settings)
+            log.notice("serving", ["address": controlPlane.address])
+            return controlPlane
+        } catch {
+            throw ConfigurationError("PUSH_LISTEN: \(error)")
+        }
     }
 
     /// Calls `action` on each arrival of a signal, off the signal handler.

@@ -65,12 +65,24 @@ struct Setting: Sendable {
     static let sweepAge = Setting(
         "PUSH_SWEEP_AGE", "TIME", "how far back notifications are looked for that never reached the outbox",
         default: "1d")
+    static let keep = Setting(
+        "PUSH_KEEP", "TIME", "how long decisions and tries are kept; two days more than PUSH_SWEEP_AGE at least",
+        default: "30d")
     static let lease = Setting(
         "PUSH_LEASE", "TIME", "after how long without a sign of life a worker's batch goes to another", default: "60s")
     static let poll = Setting(
         "PUSH_POLL", "TIME", "how often to look for work when nothing wakes the worker", default: "1s")
     static let drain = Setting(
         "PUSH_DRAIN", "TIME", "how long a stopping worker waits for what is in flight", default: "25s")
+    static let listen = Setting(
+        "PUSH_LISTEN", "ADDRESS", "where the webhook, health, metrics and the dashboard are served; off for nowhere",
+        default: "127.0.0.1:8470")
+    static let webhookSecret = Setting(
+        "PUSH_WEBHOOK_SECRET", "SECRET", "what the database webhook sends along; without it there is no webhook",
+        secret: true)
+    static let operatorToken = Setting(
+        "PUSH_OPERATOR_TOKEN", "TOKEN", "token that may look and act on the dashboard", secret: true)
+    static let viewerToken = Setting("PUSH_VIEWER_TOKEN", "TOKEN", "token that may look at the dashboard", secret: true)
     static let logLevel = Setting("LOG_LEVEL", "LEVEL", "debug, info, notice, warning or error", default: "info")
     static let logFormat = Setting("LOG_FORMAT", "FORMAT", "logfmt or json", default: "logfmt")
 
@@ -80,5 +92,6 @@ struct Setting: Sendable {
         apnsKey, apnsKeyID, apnsTeamID, apnsTopic, apnsSound, apnsURL, apnsDevelopmentURL, googleCredentials, fcmURL,
         caFile,
     ]
-    static let working = [lifetime, window, connections, requestTimeout, sweepAge, lease, poll, drain]
+    static let serving = [listen, webhookSecret, operatorToken, viewerToken]
+    static let working = [lifetime, window, connections, requestTimeout, sweepAge, keep, lease, poll, drain]
 }

@@ -29,7 +29,7 @@ internal import struct FoundationEssentials.UUID
                 try await queue.number(
                     "select count(*) from pg_indexes where tablename = 'attempts_' || to_char(now() at time zone 'UTC', 'YYYYMMDD')"
                 )
-                    == 2)
+                    == 4)
         }
     }
 

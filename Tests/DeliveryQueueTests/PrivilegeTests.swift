@@ -18,6 +18,8 @@ internal import Testing
         "select register_device(gen_random_uuid(), 'ios', 'aa')", "select mark_all_read(gen_random_uuid())",
         "update push.fanouts set decision = 'gone'", "delete from push.fanouts",
         "update push.attempts set state = 'accepted'", "delete from push.attempts", "truncate push.attempts",
+        "update push.audit set actor = 'somebody'", "delete from push.audit", "delete from push.bulk_actions",
+        "drop table push.attempts",
         "truncate push.outbox", "update push.kinds set lane = 0", "delete from push.kinds",
         "insert into push.kinds values ('x', 0, false)", "insert into push.migrations values (2, 'x', 'x')",
         "delete from push.migrations", "drop table push.outbox", "drop view push.deliveries", "drop schema push",
@@ -42,7 +44,7 @@ internal import Testing
         }
     }
 
-    @Test func `an operator's role may write a message and look into the queue, and nothing else`() async throws {
+    @Test func `an operator's role may write a message, and read and work the queue, and nothing else`() async throws {
         try await QueueDatabase.withOwn { queue in
             let account = try await queue.account()
             let role = try await queue.database.server.createRole(options: "login in role push_operator")
@@ -53,10 +55,13 @@ internal import Testing
             #expect(try await queue.number("select count(*) from push.outbox") == 1)
             try await session.query("select * from push.deliveries")
             for statement in [
-                "select * from notifications", "select notify_invitations from accounts", "select * from devices",
+                "select * from notifications", "select actor_name from notifications", "select body from notifications",
+                "select notify_invitations from accounts", "select * from devices", "select push_token from devices",
                 "insert into notifications (account_id, kind, read_at) values ('\(account)', 'system', now())",
-                "delete from push.outbox", "update push.providers set paused_until = null",
-                "update accounts set id = id",
+                "insert into push.outbox (notification_id, lane, origin) values (gen_random_uuid(), 0, 'operator')",
+                "delete from push.batches", "update push.attempts set state = 'accepted'", "delete from push.attempts",
+                "delete from push.fanouts", "update push.audit set actor = 'somebody'", "delete from push.audit",
+                "update devices set push_token_invalidated_at = null", "update accounts set id = id",
             ] {
                 let error = await #expect(throws: PostgresError.self) {
                     try await session.query(PostgresQuery(unescaped: statement))

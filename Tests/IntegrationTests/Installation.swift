@@ -105,6 +105,8 @@ final class Installation: Sendable {
             Fixtures.url("").deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "templates").path
         environment["PATH"] = "/usr/bin:/bin"
+        // Many workers run at once here.
+        environment["PUSH_LISTEN"] = "127.0.0.1:0"
         return environment.merging(others) { $1 }
     }
 

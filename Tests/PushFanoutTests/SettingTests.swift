@@ -99,7 +99,7 @@ internal import Testing
 
     @Test func `every setting has a flag of its name, a summary, and is told once in the help`() throws {
         let settings =
-            Setting.database + Setting.providers + [.templates] + Setting.working + Setting.logging
+            Setting.database + Setting.providers + [.templates] + Setting.working + Setting.serving + Setting.logging
         #expect(Set(settings.map(\.name)).count == settings.count)
         let help = try #require(try PushFanout.command.parse(["run", "--help"]).help)
         for setting in settings {
@@ -108,7 +108,10 @@ internal import Testing
             #expect(help.contains("(\(setting.name))"), "\(setting.name)")
             #expect(help.contains("(\(setting.fileName))") == setting.isSecret, "\(setting.name)")
         }
-        #expect(settings.filter(\.isSecret).map(\.name) == ["DATABASE_URL", "APNS_KEY"])
+        #expect(
+            settings.filter(\.isSecret).map(\.name) == [
+                "DATABASE_URL", "APNS_KEY", "PUSH_WEBHOOK_SECRET", "PUSH_OPERATOR_TOKEN", "PUSH_VIEWER_TOKEN",
+            ])
     }
 }
 

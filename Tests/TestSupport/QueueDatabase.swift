@@ -76,7 +76,7 @@ package final class QueueDatabase: Sendable {
             script: """
                 delete from push.outbox; delete from push.batches; delete from push.waiting; delete from push.workers;
                 delete from push.providers; delete from push.counters; delete from push.fanouts;
-                delete from push.attempts; delete from notifications; delete from devices; delete from accounts;
+                delete from push.attempts; delete from push.audit; delete from push.bulk_actions; delete from notifications; delete from devices; delete from accounts;
                 """)
     }
 

@@ -22,10 +22,33 @@ grant insert, update, delete on
     push.outbox, push.batches, push.waiting, push.workers, push.providers, push.counters to push_worker;
 grant insert on push.fanouts, push.attempts to push_worker;
 grant execute on function push.ensure_partitions() to push_worker;
+-- What operators do: the worker serves their pages, `push-fanout queue` runs as either role. What they did can be added
+-- to, and not changed.
+grant insert on push.audit to push_worker, push_operator;
+grant insert, update on push.bulk_actions to push_worker, push_operator;
+grant insert, update, delete on push.waiting to push_operator;
+grant update, delete on push.outbox to push_operator;
+grant insert on push.fanouts, push.attempts, push.counters to push_operator;
+grant insert, update on push.providers to push_operator;
+grant execute on function push.prune_partition(interval), push.prune_rows(interval) to push_worker, push_operator;
 
 grant usage on schema {source} to push_worker, push_operator;
 grant select on {source}.notifications, {source}.accounts, {source}.devices to push_worker;
 grant update (push_token_invalidated_at, push_token_invalid_reason, apns_environment) on {source}.devices to push_worker;
+-- Whether a phone has an address, for those who may not see it.
+create or replace function push.has_token(device uuid) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp
+as 'select push_token is not null from '
+'{source}'
+'.devices where id = $1';
+revoke execute on function push.has_token(uuid) from public;
+grant execute on function push.has_token(uuid) to push_worker, push_operator;
+
+-- `push-fanout queue` says why a phone did not buzz: without anybody's name, text or token.
+grant select (id, account_id, kind, connection_id, created_at, read_at, ignored_at)
+    on {source}.notifications to push_operator;
+grant select (id, account_id, platform, locale, apns_environment, push_token_updated_at, push_token_invalidated_at,
+    push_token_invalid_reason) on {source}.devices to push_operator;
 -- `push-fanout notify` writes an operator's message.
 grant select (id) on {source}.accounts to push_operator;
 grant insert (id, account_id, kind, title, body, translations) on {source}.notifications to push_operator;

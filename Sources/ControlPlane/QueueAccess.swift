@@ -1,0 +1,71 @@
+import DeliveryQueue
+import Locking
+import Postgres
+import PushModel
+import QueueInspection
+
+/// The queue as the control plane reads it.
+final class QueueAccess: Sendable {
+    let source: SourceSchema
+    /// Runs what reads.
+    let query: QueueReader.Run
+    let reader: QueueReader
+    let actions: QueueActions
+    private let latest = Locked<(overview: Overview, at: ContinuousClock.Instant)?>(nil)
+
+    /// Whoever asks within this time gets what was read last: however many look, it is read once a second.
+    private static let freshness = Duration.milliseconds(900)
+
+    init(
+        sessions: ControlSessions, source: SourceSchema, lifetime: @escaping @Sendable (NotificationKind) -> Duration
+    ) {
+        self.source = source
+        self.actions = QueueActions(source: source, database: sessions.acting, lifetime: lifetime)
+        let reading = sessions.reading
+        self.query = { try await reading.query($0) }
+        self.reader = QueueReader(source: source, run: self.query)
+    }
+
+    /// Not older than a second.
+    func overview() async throws -> Overview {
+        if let latest = self.latest.withLock({ $0 }), .now - latest.at < Self.freshness { return latest.overview }
+        let overview = try await self.reader.overview()
+        self.latest.withLock { $0 = (overview, .now) }
+        return overview
+    }
+
+    /// What was read last, however old; for a page while the database does not answer.
+    var lastOverview: Overview? { self.latest.withLock { $0?.overview } }
+}
+
+/// What a failed read means to whom it was for.
+struct ReadFailure {
+    let status: Int
+    /// A sentence for the page; nil where the page's own words do.
+    let detail: String?
+
+    init(_ error: any Error) {
+        switch error {
+        case is ReadingSessions.Busy:
+            self.init(503, "Too many pages are being read at once; load it again in a moment.")
+        case let error as PostgresError where error.sqlState == "57014":
+            self.init(
+                503,
+                "The database took longer than three seconds for this, so it was stopped. Narrow the search, or see what slows the database down."
+            )
+        case let error as PostgresError where error.isConnectionLoss || error.isRetryable || error.isReadOnly:
+            self.init(503, nil)
+        case let error as PostgresError
+        where error.sqlState == "42P01" || error.sqlState == "42703" || error.sqlState == "42501":
+            self.init(
+                503,
+                "The schema of the queue is older than this program, or a right is missing: run push-fanout migrate.")
+        default: self.init(500, nil)
+        }
+    }
+
+    private init(_ status: Int, _ detail: String?) {
+        self.status = status
+        self.detail = detail
+    }
+}
