@@ -159,7 +159,7 @@ let package = Package(
         tests("HTTPServerTests", ["HTTPServer", "Locking", "TestSupport", "CLinux"]),
         tests(
             "QueueInspectionTests",
-            ["QueueInspection", "DeliveryQueue", "Postgres", "PushModel", "Fanout", "TestSupport"]
+            ["QueueInspection", "DeliveryQueue", "Postgres", "PushModel", "Fanout", "Locking", "TestSupport"]
         ),
         tests("DashboardTests", ["Dashboard", "QueueInspection", "PushModel", "Localization", "TestSupport"]),
         tests(

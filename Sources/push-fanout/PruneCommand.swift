@@ -38,7 +38,7 @@ enum PruneCommand {
         let connection = try await PostgresConnection.connect(try configuration.database())
         let report = try await HistoryPruning(keep: keep).run { try await connection.query($0) }
         for name in report.partitions { print("dropped push.\(name)") }
-        print("deleted \(report.partitions.count) days of history, \(report.rows) other rows")
+        print("\(report.partitions.count) partitions dropped, \(report.rows) other rows deleted")
         try await QueueActions.notePruning(report, actor: QueueCommand.actor, on: connection)
         var status = PushFanout.ExitStatus.done
         if report.wasHeldUp {

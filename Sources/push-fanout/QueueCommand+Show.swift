@@ -2,6 +2,7 @@ import CommandLineArguments
 import PushModel
 import QueueInspection
 
+import struct FoundationEssentials.Date
 import struct FoundationEssentials.UUID
 
 /// `queue show`: a story that a person understands.
@@ -53,13 +54,13 @@ extension QueueCommand {
     }
 
     private func events(_ timeline: DeliveryTimeline) -> String {
-        var events: [(time: String, cells: [Table.Cell])] = []
-        func add(_ time: String, _ what: String, _ text: String, _ colour: Terminal.Colour? = nil) {
-            events.append((time, [Table.Cell(time), Table.Cell(what, colour), Table.Cell(text)]))
+        var events: [(time: Date, cells: [Table.Cell])] = []
+        func add(_ time: Date, _ what: String, _ text: String, _ colour: Terminal.Colour? = nil) {
+            events.append((time, [Table.Cell(MomentText.write(time)), Table.Cell(what, colour), Table.Cell(text)]))
         }
         if let decision = timeline.decision {
             add(
-                MomentText.write(decision.decidedAt), "decided",
+                decision.decidedAt, "decided",
                 "\(decision.decision) (from \(decision.origin)): \(decision.explanation)")
         }
         let audited = Set(timeline.audit.map(\.id))
@@ -69,12 +70,12 @@ extension QueueCommand {
             let isTry = attempt.milliseconds != nil || attempt.status != nil
             let took = attempt.milliseconds.map { ", \($0) ms" } ?? ""
             add(
-                MomentText.write(attempt.finishedAt), isTry ? "try \(attempt.number)" : attempt.outcome,
+                attempt.finishedAt, isTry ? "try \(attempt.number)" : attempt.outcome,
                 attempt.explanation + took, Self.colour(attempt.state))
         }
         for entry in timeline.audit {
             add(
-                MomentText.write(entry.at), "operator",
+                entry.at, "operator",
                 "\(entry.actor): \(entry.action.rawValue) \(Self.name(entry.target))"
                     + (entry.changed == 0 ? ", nothing changed" : "") + (entry.note.map { ": \($0)" } ?? ""))
         }
@@ -83,7 +84,7 @@ extension QueueCommand {
             let lease = waiting.isLeased ? "leased until" : "due at"
             events.append(
                 (
-                    "now",
+                    .distantFuture,
                     [
                         Table.Cell("now"), Table.Cell("waits", .yellow),
                         Table.Cell(
@@ -96,7 +97,7 @@ extension QueueCommand {
         if let batch = timeline.batch {
             events.append(
                 (
-                    "now",
+                    .distantFuture,
                     [
                         Table.Cell("now"), Table.Cell("held", .yellow),
                         Table.Cell(

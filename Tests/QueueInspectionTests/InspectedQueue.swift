@@ -18,6 +18,7 @@ struct InspectedQueue: Sendable {
         own: Bool = false, _ body: (InspectedQueue) async throws -> Result
     ) async throws -> Result {
         func inspected(_ queue: QueueDatabase) async throws -> Result {
+            try await queue.owner.run(script: Self.partitions(days: 1))
             let role = try await queue.database.server.createRole(options: "login in role push_operator")
             var database = try PostgresConfiguration(queue.database.url(role: role))
             let actions = QueueActions(source: queue.source, database: database) { _ in .seconds(28 * 86_400) }
@@ -29,6 +30,25 @@ struct InspectedQueue: Sendable {
             return result
         }
         return own ? try await QueueDatabase.withOwn(inspected) : try await QueueDatabase.with(inspected)
+    }
+
+    /// Makes the partitions of days that are over, which no worker does: what happened "two hours ago" may lie in one.
+    static func partitions(days: Int) -> String {
+        """
+        do $$
+        declare
+            parent text;
+            day date;
+        begin
+            for day in select (now() at time zone 'UTC')::date - i from generate_series(1, \(days)) i loop
+                foreach parent in array array['fanouts', 'attempts'] loop
+                    execute format('create table if not exists push.%I partition of push.%I for values from (%L) to (%L)',
+                        parent || '_' || to_char(day, 'YYYYMMDD'), parent, day || ' 00:00Z', day + 1 || ' 00:00Z');
+                end loop;
+            end loop;
+        end
+        $$
+        """
     }
 
     /// A delivery of a notification of its own, decided and, unless it runs, ended or waiting.

@@ -26,7 +26,7 @@ struct DeliveryActions {
             ), judged as materialized (
                 select
                     i.id, i.ordinal, a.notification_id, a.device_id, n.account_id, n.kind, d.platform,
-                    greatest(m.number, 0) as number, n.created_at + l.lifetime as expires_at, a.reason,
+                    greatest(a.most, 0) as number, n.created_at + l.lifetime as expires_at, a.reason,
                     case
                         when d.platform = 'android' then 'fcm'
                         when d.apns_environment = 'development' then 'apns:development'
@@ -35,7 +35,7 @@ struct DeliveryActions {
                     case
                         when w.lease_token is not null and w.scheduled_at > now() then 'running'
                         when w.delivery_id is not null then 'hasten'
-                        when a.state is null then 'running'
+                        when a.state is null or a.state not in \(unescaped: DeliverySQL.finals) then 'running'
                         when a.state = 'accepted' then 'accepted'
                         when n.id is null then 'gone'
                         when n.read_at is not null then 'read'
@@ -50,14 +50,12 @@ struct DeliveryActions {
                 from wanted i
                 left join lateral (select * from push.waiting w where w.delivery_id = i.id offset 0) w on true
                 left join lateral (
-                    select a.* from push.attempts a
-                    where a.delivery_id = i.id and a.state in \(unescaped: DeliverySQL.finals)
-                    order by (a.state = 'accepted') desc, a.finished_at desc, a.number desc
+                    select a.*, max(a.number) over () as most from push.attempts a
+                    where a.delivery_id = i.id
+                    order by (a.state in \(unescaped: DeliverySQL.finals)) desc, (a.state = 'accepted') desc,
+                        a.finished_at desc, a.number desc
                     limit 1
                 ) a on true
-                left join lateral (
-                    select max(number) as number from push.attempts a where a.delivery_id = i.id offset 0
-                ) m on true
                 left join lateral (
                     select id, account_id, kind, created_at, read_at, ignored_at
                     from \(unescaped: self.source.identifier).notifications where id = a.notification_id offset 0

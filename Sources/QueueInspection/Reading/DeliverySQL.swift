@@ -15,6 +15,9 @@ enum DeliverySQL {
 
     static let finals = "('accepted', 'discarded', 'cancelled')"
 
+    /// As the index of the newest ends has it, which a plain condition would not match.
+    static let isFinal = "(t.state in \(finals)) is true"
+
     /// What follows `left join lateral`: the attempt that says where a delivery stands. Only partitions from a day before
     /// `since` are looked at: a worker may have died between an attempt and its decision.
     static func deciding(_ delivery: String, since: String) -> String {

@@ -106,7 +106,9 @@ struct DeliverySearch {
     private var endedCondition: String {
         switch self.filter.state {
         case .discarded, .cancelled: "t.state in ('discarded', 'cancelled')"
-        default: "t.state in \(DeliverySQL.finals)"
+        // What was accepted has no reason.
+        case nil where self.filter.reason != nil: "t.state in ('discarded', 'cancelled')"
+        default: DeliverySQL.isFinal
         }
     }
 

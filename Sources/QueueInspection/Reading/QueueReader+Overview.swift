@@ -103,7 +103,7 @@ extension QueueReader {
                 select greatest(extract(epoch from t.finished_at - n.created_at), 0)::double precision as seconds
                 from (
                     select * from push.attempts t
-                    where t.state in \(unescaped: DeliverySQL.finals) and t.finished_at > now() - interval '1 hour'
+                    where \(unescaped: DeliverySQL.isFinal) and t.finished_at > now() - interval '1 hour'
                     order by t.finished_at desc, t.delivery_id desc limit 200
                 ) t
                 cross join lateral (
