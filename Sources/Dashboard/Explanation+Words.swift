@@ -186,9 +186,4 @@ extension Explanation {
             "Out of memory", "The worker had no memory left for it.", advice: "Give the worker more."),
         "shut_down": network("Worker stopped", "The worker was stopping; it was handed back."),
     ]
-
-    /// Every word of a provider or of the transport that has an explanation.
-    package static var knownReasons: [String] {
-        Self.words.keys.sorted() + DeliveryReason.allCases.map(\.rawValue)
-    }
 }

@@ -32,7 +32,9 @@ extension Pages {
             <div class="grid wide">
             <section class="box">
             <h2>Tables of the queue</h2>
+            <div class="scroll" tabindex="0" role="region" aria-label="Tables of the queue">
             \(self.tables(health.tables, context))\
+            </div>
             </section>
             <section class="box">
             <h2>How a claim reads</h2>
