@@ -13,8 +13,8 @@ struct Upkeep: Sendable {
     let name: String
     let version: String
     let isListening: Locked<Bool>
-    /// Endpoints that were said not to answer.
-    private let told = Locked<Set<ProviderEndpoint>>([])
+    /// Dependencies that were said not to be well.
+    private let told = Locked<Set<WorkerStatus.Dependency.Name>>([])
 
     init(
         context: DeliveryContext, session: DatabaseSession, wake: WakeSignal, name: String, version: String,
@@ -110,13 +110,11 @@ struct Upkeep: Sendable {
     private func logChanges() {
         let paused = self.context.pauses.all
         for (before, dependency) in self.context.health.judge(self.context.pauses).changes {
-            if case .endpoint(let endpoint) = dependency.name {
-                let wasTold = self.told.withLock { told in
-                    if dependency.state == .ok { return told.remove(endpoint) != nil }
-                    if paused[endpoint] == nil { told.insert(endpoint) }
-                    return paused[endpoint] == nil
-                }
-                guard wasTold else { continue }
+            if dependency.state == .ok {
+                guard self.told.withLock({ $0.remove(dependency.name) }) != nil else { continue }
+            } else {
+                if case .endpoint(let endpoint) = dependency.name, paused[endpoint] != nil { continue }
+                self.told.withLock { _ = $0.insert(dependency.name) }
             }
             let log = self.context.log
             switch dependency.state {

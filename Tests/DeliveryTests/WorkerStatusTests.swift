@@ -242,6 +242,10 @@ private typealias Dependency = WorkerStatus.Dependency
         #expect(changes.map(\.now.name) == [.endpoint(.fcm)])
         #expect(changes.first?.before == .ok)
         #expect(changes.first?.now.fix == "look")
+        // Who only asks takes no change away from who logs it.
+        pauses.pause(.apnsProduction, for: .seconds(60), PauseNote(cause: .operator, reason: "rest", by: "mira"))
+        _ = health.status(pauses)
+        #expect(health.judge(pauses).changes.map(\.now.name) == [.endpoint(.apnsProduction)])
         let since = Self.state(health, .endpoint(.fcm), pauses, at: 1e9)?.since
         #expect(health.judge(pauses).changes.map(\.now.name).contains(.endpoint(.fcm)) == false)
         #expect(Self.state(health, .endpoint(.fcm), pauses, at: 1e9)?.since == since)

@@ -95,30 +95,40 @@ package final class WorkerHealth: Sendable {
 
     /// Judges what was seen; `since` of what was so before stays what it was.
     package func status(_ pauses: EndpointPauses, now: Date = Date()) -> WorkerStatus {
-        self.judge(pauses, now: now).status
+        let (paused, backlog) = (pauses.all, self.recorder.backlog)
+        return self.state.withLock { Self.status($0, paused, backlog, now) }
     }
 
-    /// The same, with what has changed since it was last judged.
+    /// The same, with what has changed since this was last called: by one caller, who logs it.
     func judge(_ pauses: EndpointPauses, now: Date = Date()) -> (
         status: WorkerStatus, changes: [(before: WorkerStatus.Dependency.State, now: WorkerStatus.Dependency)]
     ) {
-        let paused = pauses.all
-        let backlog = self.recorder.backlog
+        let (paused, backlog) = (pauses.all, self.recorder.backlog)
         return self.state.withLock { state in
-            var status = WorkerStatus(Self.facts(state, paused, backlog, now), now: now)
+            let status = Self.status(state, paused, backlog, now)
             var changes: [(WorkerStatus.Dependency.State, WorkerStatus.Dependency)] = []
-            for index in status.dependencies.indices {
-                let dependency = status.dependencies[index]
-                let before = state.judged[dependency.name]
-                if let before, before.state == dependency.state {
-                    status.dependencies[index].since = min(before.since, dependency.since)
-                } else if let before {
-                    changes.append((before.state, dependency))
+            for dependency in status.dependencies {
+                let before = state.judged[dependency.name]?.state
+                // At the start it is no news that something is not there yet, only that it has failed.
+                if before.map({ $0 != dependency.state }) ?? (dependency.state == .failed) {
+                    changes.append((before ?? .ok, dependency))
                 }
-                state.judged[dependency.name] = (dependency.state, status.dependencies[index].since)
+                state.judged[dependency.name] = (dependency.state, dependency.since)
             }
             return (status, changes)
         }
+    }
+
+    private static func status(
+        _ state: State, _ paused: [ProviderEndpoint: EndpointPauses.Entry], _ backlog: Int, _ now: Date
+    ) -> WorkerStatus {
+        var status = WorkerStatus(Self.facts(state, paused, backlog, now), now: now)
+        for index in status.dependencies.indices {
+            let dependency = status.dependencies[index]
+            guard let before = state.judged[dependency.name], before.state == dependency.state else { continue }
+            status.dependencies[index].since = min(before.since, dependency.since)
+        }
+        return status
     }
 
     private static func facts(
