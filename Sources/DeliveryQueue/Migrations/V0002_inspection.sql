@@ -23,7 +23,9 @@ create table push.bulk_actions (
     action text not null check (action in ('retry', 'cancel')),
     filter jsonb not null,
     state text not null default 'running' check (state in ('running', 'stopping', 'stopped', 'finished', 'failed')),
+    -- Counted before it began; whether counting ended before all was looked at.
     matched integer not null,
+    is_capped boolean not null default false,
     done integer not null default 0,
     changed integer not null default 0,
     actor text not null,

@@ -40,12 +40,11 @@ extension QueueActions {
             let meant = filter
             return try await self.transaction(on: connection) { connection in
                 let count = try await QueueReader(source: self.source, connection: connection).count(matching: meant)
-                let matched = count.isCapped ? CappedCount.most + 1 : count.value
                 let row = try await connection.query(
                     """
-                    insert into push.bulk_actions (action, filter, matched, actor)
-                    values (\(action.rawValue), \(AuditSQL.json(meant))::jsonb, \(matched)::integer,
-                        \(AuditWriting.storable(actor)))
+                    insert into push.bulk_actions (action, filter, matched, is_capped, actor)
+                    values (\(action.rawValue), \(AuditSQL.json(meant))::jsonb, \(count.value)::integer,
+                        \(count.isCapped)::boolean, \(AuditWriting.storable(actor)))
                     returning \(unescaped: AuditSQL.bulkColumns)
                     """
                 ).single()
@@ -54,7 +53,7 @@ extension QueueActions {
                 try await connection.query(
                     AuditWriting.entry(
                         id: bulk.id, actor: actor, action: action, target: .filter(meant, bulk: bulk.id),
-                        matched: matched, changed: 0, note: note))
+                        matched: count.value, changed: 0, note: note))
                 return bulk
             }
         }

@@ -15,7 +15,7 @@ enum AuditSQL {
         """
 
     static let bulkColumns =
-        "id, action, filter::text, state, matched, done, changed, actor, started_at, updated_at, error, position"
+        "id, action, filter::text, state, matched, done, changed, actor, started_at, updated_at, error, position, is_capped"
 
     /// Nil for an action that this program does not know.
     static func entry(_ row: PostgresRow) throws(PostgresError) -> AuditEntry? {
@@ -45,7 +45,8 @@ enum AuditSQL {
         BulkAction(
             id: try row.uuid(0), action: try row.text(1) == "retry" ? .retry : .cancel,
             filter: self.filter(try row.text(2)), state: BulkAction.State(rawValue: try row.text(3)) ?? .failed,
-            matched: CappedCount(counted: try row.int(4)), done: try row.int(5), changed: try row.int(6),
+            matched: CappedCount(counted: try row.int(4), stoppedEarly: try row.bool(12)), done: try row.int(5),
+            changed: try row.int(6),
             actor: try row.text(7), startedAt: try row.date(8), updatedAt: try row.date(9),
             error: try row.optionalText(10))
     }
