@@ -51,7 +51,7 @@ create table if not exists sync_links (
     constraint sync_links_card_once primary key (service_id, external_id),
     -- An address within the address book: people/c123, or a path.
     constraint sync_links_external_id_plain check (external_id ~ '^[!-~]{1,255}$'),
-    constraint sync_links_synced_hash_is_a_hash check (synced_hash ~ '^[0-9a-f]{32,64}$')
+    constraint sync_links_synced_hash_is_a_hash check (synced_hash ~ '^[0-9a-f]{64}$')
 );
 
 create unique index if not exists sync_links_contact_once on sync_links (service_id, connection_id)
@@ -172,7 +172,7 @@ begin
         raise exception 'an external id is 1 to 255 printable ASCII characters without spaces'
             using errcode = 'invalid_parameter_value';
     end if;
-    if new.synced_hash !~ '^[0-9a-f]{32,64}$' then
+    if new.synced_hash !~ '^[0-9a-f]{64}$' then
         raise exception 'not a hash' using errcode = 'invalid_parameter_value';
     end if;
     if new.connection_id is not null then
@@ -397,23 +397,6 @@ $$What a phone did at a service: cards written or found, [{"external_id": …, "
 
 hash is the connection's snapshot_hash as it was read before writing, so that a change in between stays pending; without one the card is linked but not compared yet. A card known before is taken over, never doubled. False, and nothing is written, when the caller has no such service.$$;
 
-create or replace function sync_state(p_connection_id uuid) returns table (service_id uuid, label text, written boolean)
-language sql
-stable
-set search_path from current
-as $$
-    select service.id, service.label, contact.bucket = 'in_sync'
-    from sync_services service
-    join sync_contacts contact on contact.service_id = service.id
-    where service.account_id = current_account_id()
-        and contact.connection_id = p_connection_id
-        and contact.bucket in ('to_add', 'to_update', 'to_link', 'in_sync')
-    order by service.created_at, service.label
-$$;
-
-comment on function sync_state(uuid) is
-    'What became of a contact''s changes: a row for each service of the caller that the contact belongs to, written there or waiting for the next sync.';
-
 -- MARK: Access
 
 alter table sync_services enable row level security;
@@ -439,7 +422,7 @@ declare
     ];
     functions constant text[] := array[
         'sync_service_name(text)', 'sync_buckets(uuid)', 'connect_service(text, uuid, uuid[], boolean)',
-        'disconnect_service(uuid)', 'record_sync(uuid, jsonb, text[])', 'sync_state(uuid)'
+        'disconnect_service(uuid)', 'record_sync(uuid, jsonb, text[])'
     ];
 begin
     foreach v_function in array triggers || functions loop
