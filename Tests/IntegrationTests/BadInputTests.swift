@@ -26,7 +26,7 @@ import Testing
             account, kind: "system", title: String(repeating: "long ", count: 2000),
             body: String(repeating: "👩‍👩‍👧‍👦", count: 1000))
         let wordless = try await installation.notify(account, kind: "system")
-        let unknownKind = try await installation.notify(account, kind: "contact_removed", connection: UUID())
+        let unknownKind = try await installation.notify(account, kind: "contact_forgotten", connection: UUID())
         let deviceless = try await installation.notify(nobody, kind: "invitation_received")
         let without = try await installation.notify(tokenless, kind: "invitation_received")
 

@@ -77,7 +77,8 @@ create table if not exists details (
             when category in ('name', 'phone', 'email') then jsonb_typeof(value) = 'string'
             else jsonb_typeof(value) = 'object'
         end
-    )
+    ),
+    constraint details_size check (length(label) <= 100 and octet_length(value::text) <= 16384)
 );
 
 create unique index if not exists details_default_name on details (profile_id) where is_default;
