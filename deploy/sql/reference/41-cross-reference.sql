@@ -83,17 +83,17 @@ begin
     values (p_account_id, p_action, array[clock_timestamp()])
     on conflict (account_id, action) do update
     set called_at = array(
-        select called_at from unnest(calls.called_at) called_at where called_at > clock_timestamp() - p_within
+        select counted.at from unnest(calls.called_at) counted (at) where counted.at > clock_timestamp() - p_within
     ) || clock_timestamp()
     where p_most > (
-        select count(*) from unnest(calls.called_at) called_at where called_at > clock_timestamp() - p_within
+        select count(*) from unnest(calls.called_at) counted (at) where counted.at > clock_timestamp() - p_within
     );
     if found then
         return 0;
     end if;
-    select ceil(extract(epoch from min(called_at) + p_within - clock_timestamp())) into v_wait
-    from call_limits, unnest(called_at) called_at
-    where account_id = p_account_id and action = p_action and called_at > clock_timestamp() - p_within;
+    select ceil(extract(epoch from min(counted.at) + p_within - clock_timestamp())) into v_wait
+    from call_limits calls, unnest(calls.called_at) counted (at)
+    where calls.account_id = p_account_id and calls.action = p_action and counted.at > clock_timestamp() - p_within;
     return greatest(coalesce(v_wait, 1), 1);
 end
 $$;

@@ -41,7 +41,7 @@ select test.fails('… as one that does not exist',
 select test.fails('another account''s circle is refused',
     format('select connect_service(%L, null, array[%L]::uuid[])', 'google', :'bram_circle'), '23503');
 select test.fails('… also later', format('update sync_services set circle_ids = array[%L]::uuid[]', :'bram_circle'), '23503');
-select disconnect_service(id) as gone from sync_services where id <> :'google' \gset
+select count(disconnect_service(id)) as gone from sync_services where id <> :'google' \gset
 select test.equals('disconnecting twice says so', disconnect_service(gen_random_uuid()), false);
 
 -- Buckets
@@ -180,7 +180,7 @@ select test.equals('a phone that changes hands does too',
 select set_config('request.jwt.claims', json_build_object('sub', :'anna')::text, false) as claims \gset
 select create_circle('Neighbours') as neighbours \gset
 update sync_services set circle_ids = circle_ids || :'neighbours'::uuid where id = :'google';
-select delete_circle(:'neighbours');
+select delete_circle(:'neighbours') as deleted \gset
 select test.equals('a circle that is deleted leaves the service',
     (select circle_ids from sync_services where id = :'google'), array[:'friends'::uuid]);
 
