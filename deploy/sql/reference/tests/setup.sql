@@ -5,6 +5,9 @@
 create role anon nologin;
 create role authenticated nologin;
 create role reference_app login;
+-- Over HTTP, every request comes in as this role, which has no rights but to become one of the two.
+create role authenticator login noinherit;
+grant anon, authenticated to authenticator;
 alter default privileges in schema public grant all on tables to anon, authenticated;
 alter default privileges in schema public grant all on functions to anon, authenticated;
 
@@ -42,6 +45,36 @@ exception when others then
     end if;
     return 'ok      ' || p_name;
 end
+$$;
+
+-- The value of an expression for the account that is signed in; several rows are joined by commas.
+create function test.as(p_account_id uuid, p_expression text) returns text
+language plpgsql as $$
+declare
+    v_value text;
+    v_before text := current_setting('request.jwt.claims', true);
+begin
+    perform set_config('request.jwt.claims', jsonb_build_object('sub', p_account_id, 'role', 'authenticated')::text, true);
+    execute format('select string_agg(value::text, '','') from (select %s) rows (value)', p_expression) into v_value;
+    perform set_config('request.jwt.claims', v_before, true);
+    return v_value;
+end
+$$;
+
+create function test.fails_as(
+    p_account_id uuid, p_name text, p_expression text, p_state text, p_secret text default null
+) returns text
+language sql as $$
+    select test.fails(p_name, format('select test.as(%L, %L)', p_account_id, p_expression), p_state, p_secret)
+$$;
+
+-- What an account has been told and has not read: "kind from categories", oldest first.
+create function test.told(p_account_id uuid) returns text
+language sql as $$
+    select test.as(p_account_id, $told$
+        concat_ws(' ', kind, actor_name, array_to_string(categories, '+')) from (
+            select * from notifications where read_at is null and ignored_at is null order by created_at, id) unread
+    $told$)
 $$;
 
 grant execute on all functions in schema test to public;
