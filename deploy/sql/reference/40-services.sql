@@ -57,7 +57,7 @@ create table if not exists sync_links (
 create unique index if not exists sync_links_contact_once on sync_links (service_id, connection_id)
     where connection_id is not null;
 create index if not exists sync_links_connection on sync_links (connection_id);
-create index if not exists sync_links_orphans on sync_links (profile_id) where connection_id is null;
+create index if not exists sync_links_profile on sync_links (profile_id);
 
 comment on table sync_links is 'Which card of a service belongs to which contact.';
 comment on column sync_links.external_id is 'The service''s own id of the card.';
