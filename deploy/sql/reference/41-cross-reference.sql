@@ -43,6 +43,7 @@ language plpgsql
 immutable
 strict
 parallel safe
+cost 1000
 set search_path from current
 as $$
 begin
@@ -135,12 +136,18 @@ begin
     into v_found
     from (
         select distinct asked.token, profile.id as profile_id
-        from unnest(p_tokens) asked (token)
-        join details detail on search_token(detail.category, detail.value #>> '{}') = asked.token
+        from (select distinct unnest(p_tokens) as token) asked
+        -- One look into the index for each token. Left to choose, the planner may hash every address there is.
+        cross join lateral (
+            select detail.profile_id
+            from details detail
+            where search_token(detail.category, detail.value #>> '{}') = asked.token
+                and detail.verified_at is not null
+                and detail.category in ('email', 'phone')
+            limit 100
+        ) detail
         join profiles profile on profile.id = detail.profile_id
-        where detail.verified_at is not null
-            and detail.category in ('email', 'phone')
-            and profile.account_id <> v_account_id
+        where profile.account_id <> v_account_id
             and not exists (
                 select from blocks
                 where (account_id, blocked_account_id)
