@@ -87,6 +87,21 @@ $$;
 
 comment on function default_name(uuid) is 'The name that every connection of a profile sees.';
 
+create or replace function check_pronoun(p_pronoun text) returns void
+language plpgsql
+immutable
+set search_path from current
+as $$
+begin
+    -- Here as well as on the table, whose check prints the whole row into the log.
+    if p_pronoun not in ('she', 'he') then
+        raise exception 'unknown pronoun: she, he or null expected' using errcode = 'invalid_parameter_value';
+    end if;
+end
+$$;
+
+comment on function check_pronoun(text) is 'Refuses what is no pronoun; null is one: neutral.';
+
 create or replace function create_account(
     p_account_id uuid,
     p_name text default null,
@@ -100,6 +115,7 @@ as $$
 declare
     v_profile uuid;
 begin
+    perform check_pronoun(p_pronoun);
     insert into accounts (id) values (p_account_id) on conflict do nothing;
     perform lock_accounts(p_account_id);
     insert into profiles (account_id, kind, pronoun) values (p_account_id, 'main', p_pronoun)
@@ -153,6 +169,7 @@ begin
         raise exception 'unknown kind of profile: child, parent, partner or other expected'
             using errcode = 'invalid_parameter_value';
     end if;
+    perform check_pronoun(p_pronoun);
     perform lock_accounts(v_account);
     insert into profiles (account_id, kind, pronoun) values (v_account, p_kind, p_pronoun) returning id into v_profile;
     perform write_detail(v_account, v_profile, null, 'name', null, to_jsonb(p_name), true, null, null);
@@ -172,6 +189,7 @@ as $$
 declare
     v_profile uuid := own_profile(signed_in_account(), p_profile_id);
 begin
+    perform check_pronoun(p_pronoun);
     update profiles set pronoun = p_pronoun where id = v_profile;
 end
 $$;

@@ -66,6 +66,7 @@ declare
         'own_profile(uuid, uuid)',
         'own_circle(uuid, uuid)',
         'default_name(uuid)',
+        'check_pronoun(text)',
         'create_account(uuid, text, text, text)',
         'visible_details(uuid)',
         'circle_views(uuid)',

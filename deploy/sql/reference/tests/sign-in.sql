@@ -212,3 +212,13 @@ select test.equals('a step that the app no longer has starts anew', complete_onb
 set role anon;
 select test.fails('anon cannot verify', format('select verify_email_detail(%L, %L)', :'mail', '000000'), '42501');
 select test.fails('… nor complete', 'select complete_onboarding_step(''name'')', '42501');
+reset role;
+select test.equals('what people may call of services, cross-reference and sign-in',
+    (select array_agg(p.proname::text order by p.proname) from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', p.oid, 'execute')
+        and p.proname ~ 'service|sync|token|cross_|code|domain|email|hook|onboarding|allowed_name|name_key|check_detail|count_call|address|adopt'),
+    array['complete_onboarding_step', 'connect_service', 'cross_reference', 'disconnect_service', 'onboarding_steps', 'record_sync',
+        'sync_buckets', 'sync_service_name', 'verify_email_detail']);
+select test.equals('what Supabase Auth may call', (select array_agg(p.proname::text order by p.proname) from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and has_function_privilege('supabase_auth_admin', p.oid, 'execute')),
+    array['before_user_created_hook', 'domain_in_ascii', 'is_disposable_email']);
