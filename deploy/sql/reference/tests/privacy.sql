@@ -156,7 +156,7 @@ $$;
 update test.anna set digest = test.digest_of_anna();
 
 -- Runs a statement as somebody who is signed in, and undoes it. What it was answered, and whether anything of Anna’s changed.
-create function test.try(p_account uuid, p_statement text, out answer text, out changed boolean)
+create function test.try(p_account uuid, p_statement text, p_reads boolean, out answer text, out changed boolean)
 language plpgsql as $$
 declare
     v_message text;
@@ -173,7 +173,7 @@ begin
             answer := concat('error ', sqlstate, ' ', v_message, ' ', v_detail, ' ', v_hint);
         end;
         reset role;
-        changed := test.digest_of_anna() <> (select digest from test.anna);
+        changed := not p_reads and test.digest_of_anna() <> (select digest from test.anna);
         raise exception 'undo' using errcode = 'P9999';
     exception when sqlstate 'P9999' then
         null;
@@ -205,8 +205,7 @@ create function test.copies(p_relation regclass, p_columns text) returns setof t
 language plpgsql as $$
 begin
     return query execute format(
-        'select format(''with t as (insert into %1$s (%2$s) select %2$s from jsonb_populate_record(null::%1$s, %%L) returning 1)''
-            '' select count(*) from t'', to_jsonb(t)) from %1$s t where t::text in (select test.rows_of_anna(%3$L))',
+        'select format(''with t as (insert into %1$s (%2$s) select %2$s from jsonb_populate_record(null::%1$s, %%L) returning 1) select count(*) from t'', to_jsonb(t)) from %1$s t where t::text in (select test.rows_of_anna(%3$L))',
         p_relation, p_columns, p_relation::text);
 end
 $$;
@@ -221,16 +220,16 @@ from (
 ) insertable, unnest(array['friend', 'stranger']) reader, lateral test.copies(relation, columns) copy;
 
 select test.equals(format('%s reads only what is its own in %s', reader, relation),
-    test.leaks(reader, (test.try(case reader when 'friend' then :'friend'::uuid else :'stranger' end, statement)).answer), null)
+    test.leaks(reader, (test.try(case reader when 'friend' then :'friend'::uuid else :'stranger' end, statement, true)).answer), null)
 from test.statements where what = 'read';
 select test.equals(format('%s changes nothing of another one in %s: %s', reader, relation, statement),
-    (test.try(case reader when 'friend' then :'friend'::uuid else :'stranger' end, statement)).changed, false)
+    (test.try(case reader when 'friend' then :'friend'::uuid else :'stranger' end, statement, false)).changed, false)
 from test.statements where what <> 'read';
 select test.equals('tables were tried', (select count(*) > 15 from test.statements), true);
 
 -- MARK: By functions
 
--- Every call of a function with ids of Anna's and of one's own in every combination. Which id an argument takes is in
+-- Every call of a function with Anna's ids and with one's own. Which id an argument takes is in
 -- its name; a type that is not known here fails, until somebody says what to call with.
 create function test.calls(p_function oid, p_reader text) returns setof text
 language plpgsql as $$
@@ -242,8 +241,10 @@ declare
     v_what text;
     v_values text[];
     v_index integer;
+    v_ids integer;
 begin
     select * into v_function from test.functions where oid = p_function;
+    v_ids := (select count(*) from unnest(v_function.proargtypes) type where format_type(type, null) in ('uuid', 'uuid[]'));
     for v_index in 0 .. v_function.pronargs - 1 loop
         v_type := format_type(v_function.proargtypes[v_index], null);
         v_name := coalesce(v_function.proargnames[v_index + 1], '');
@@ -252,12 +253,16 @@ begin
             v_what := 'notification';
         end if;
         if v_type in ('uuid', 'uuid[]') then
-            select array_agg(distinct format(case v_type when 'uuid' then '%L::uuid' else 'array[%L]::uuid[]' end, id))
+            select array_agg(format(case v_type when 'uuid' then '%L::uuid' else 'array[%L]::uuid[]' end, id))
             into v_values
-            from test.ids
-            where what = v_what and owner in ('anna', p_reader)
-                or owner = 'anna' and not exists (select from test.ids known where known.what = v_what);
-            -- One id of each kind of row will do for one's own.
+            from (
+                select id, row_number() over (partition by owner order by id) as number
+                from test.ids
+                where what = v_what and owner in ('anna', p_reader)
+                    or owner = 'anna' and not exists (select from test.ids known where known.what = v_what)
+            ) known
+            -- All of them, one by one; where several have to be combined, one of hers and one of one's own.
+            where number = 1 or v_ids = 1;
             if v_type = 'uuid' then
                 v_values := array_append(v_values, 'null');
             end if;
@@ -290,7 +295,7 @@ begin
             select concat_ws(', ', nullif(call, ''), value) from unnest(v_calls) call, unnest(v_values) value
         );
     end loop;
-    if cardinality(v_calls) > 5000 then
+    if cardinality(v_calls) > 1000 then
         raise exception '% has % calls', v_function.signature, cardinality(v_calls);
     end if;
     return query
@@ -301,7 +306,7 @@ $$;
 create table test.tries as
 select reader, oid as function, call, tried.answer, tried.changed
 from test.functions, unnest(array['friend', 'stranger']) reader, lateral test.calls(oid, reader) call,
-    lateral test.try(case reader when 'friend' then :'friend'::uuid else :'stranger' end, call) tried
+    lateral test.try(case reader when 'friend' then :'friend'::uuid else :'stranger' end, call, reader = 'friend') tried
 where for_people and prorettype <> 'trigger'::regtype;
 
 select test.equals(format('%s finds out nothing by %s', reader, function::regprocedure),
@@ -317,6 +322,6 @@ select test.equals(format('a stranger changes nothing of hers by %s', function::
 from test.tries join test.functions on oid = function
 where reader = 'stranger'
 group by function;
-select test.equals('functions were tried, and did something: ' || reader, count(*) > 100 and count(*) filter (where answer not like 'error%') > 50, true)
+select test.equals('functions were tried, and did something: ' || reader, count(*) > 100 and count(*) filter (where answer not like 'error%') > 30, true)
 from test.tries
 group by reader;

@@ -1,28 +1,9 @@
 # shellcheck shell=bash
 # What connected services, limits and codes do when two sessions call at once. Sourced by run after two-sessions.sh,
 # whose words it uses.
-# shellcheck disable=SC2034,SC2153,SC2154 # variables of run and two-sessions.sh; FIRST_PID is coproc's
+# shellcheck disable=SC2034,SC2154 # variables of run and two-sessions.sh
 
-# psql's arguments after it; comes in as somebody who is signed in.
-as_person() { # ACCOUNT
-    local account=$1
-    shift
-    PGOPTIONS="$PGOPTIONS -c role=authenticated -c request.jwt.claims={\"sub\":\"$account\"}" sql "$superuser" "$@"
-}
-
-open_first_as() { # ACCOUNT
-    coproc FIRST { as_person "$1" 2>&1; }
-    first_out=${FIRST[0]}
-    first_in=${FIRST[1]}
-    first_pid=$FIRST_PID
-}
-
-second_as() { # ACCOUNT STATEMENT
-    PGAPPNAME=second as_person "$1" -c "$2" >"$results/second" 2>&1 &
-    second_pid=$!
-}
-
-new_person() { # NAME; makes an account with an e-mail detail that is not verified
+new_account_with_email() { # NAME; makes an account with an e-mail detail that is not verified
     sql "$superuser" -c "with account as (select gen_random_uuid() as id)
         select id from account, create_account(id, '$1') profile" | tee "$results/person"
     sql "$superuser" -c "insert into details (profile_id, category, value)
@@ -44,7 +25,7 @@ eight_sessions() { # ACCOUNT STATEMENT TIMES
     for session in 1 2 3 4 5 6 7 8; do
         # Each statement a transaction of its own; errors are answers too.
         for ((try = 0; try < $3; try++)); do echo "$2;"; done >"$results/statements"
-        as_person "$1" -v ON_ERROR_STOP=0 -v VERBOSITY=terse -f "$results/statements" >"$results/session-$session" 2>&1 &
+        session "$1" -v ON_ERROR_STOP=0 -v VERBOSITY=terse -f "$results/statements" >"$results/session-$session" 2>&1 &
         pids+=($!)
     done
     for session in "${pids[@]}"; do
@@ -56,26 +37,26 @@ eight_sessions() { # ACCOUNT STATEMENT TIMES
 
 services_sessions() {
     local anna bram detail code call answers
-    anna=$(new_person Anna)
-    bram=$(new_person Bram)
+    anna=$(new_account_with_email Anna)
+    bram=$(new_account_with_email Bram)
 
     # Labels
     call="select (connect_service('google', null)).label"
-    open_first_as "$anna"
+    open_first "$anna"
     first "begin"
     first "$call"
     check "a first service is labelled" "$answer" "Google"
-    second_as "$bram" "$call"
+    second "$call" "$bram"
     check "another account does not wait for its own" "$(second_is)" ended
     second_ends
-    second_as "$anna" "$call"
+    second "$call" "$anna"
     check "a second of the account waits for the first to end" "$(second_is)" blocked
     first "commit"
     second_ends
     check "… and is labelled as the second" "$second_answer" "Google (2)"
     first "begin"
     first "$call"
-    second_as "$anna" "$call"
+    second "$call" "$anna"
     check "a fourth waits for the third" "$(second_is)" blocked
     first "rollback"
     second_ends
@@ -90,11 +71,11 @@ services_sessions() {
     # Thirty calls an hour
     sql "$superuser" -c "insert into call_limits values ('$anna', 'cross_reference', array_fill(now(), array[29]))"
     call="select cross_reference('{}')"
-    open_first_as "$anna"
+    open_first "$anna"
     first "begin"
     first "$call"
     check "the thirtieth call is answered" "$answer" "[]"
-    second_as "$anna" "$call"
+    second "$call" "$anna"
     check "one at the same time waits for it" "$(second_is)" blocked
     first "rollback"
     second_ends
@@ -107,13 +88,11 @@ services_sessions() {
     # Codes
     detail=$(email_of "$anna")
     call="select (issue_email_code('$anna', '$detail') ? 'code')::text"
-    open_first_as "$anna"
-    first "set role none"
+    open_first ""
     first "begin"
     first "$call"
     check "a code is issued" "$answer" true
-    PGAPPNAME=second sql "$superuser" -c "$call" >"$results/second" 2>&1 &
-    second_pid=$!
+    second "$call"
     check "another for the same detail waits" "$(second_is)" blocked
     first "commit"
     second_ends

@@ -10,9 +10,10 @@ check() { # NAME ACTUAL EXPECTED
     fi
 }
 
-# The first session: a psql that reads from us and answers into a pipe.
-open_first() {
-    coproc FIRST { sql reference_app 2>&1; }
+# The first session: a psql that reads from us and answers into a pipe. With an empty account it is the app's
+# server, else somebody who is signed in.
+open_first() { # ACCOUNT or ""
+    coproc FIRST { session "$1" 2>&1; }
     first_out=${FIRST[0]}
     first_in=${FIRST[1]}
     first_pid=$FIRST_PID
@@ -35,9 +36,19 @@ close_first() {
     wait "$first_pid" || true
 }
 
-second() { # STATEMENT
-    PGAPPNAME=second sql reference_app -c "$1" >"$results/second" 2>&1 &
+second() { # STATEMENT [ACCOUNT]
+    PGAPPNAME=second session "${2:-}" -c "$1" >"$results/second" 2>&1 &
     second_pid=$!
+}
+
+session() { # ACCOUNT or "", psql's arguments
+    local account=$1
+    shift
+    if [[ -z $account ]]; then
+        sql reference_app "$@"
+    else
+        PGOPTIONS="$PGOPTIONS -c role=authenticated -c request.jwt.claims={\"sub\":\"$account\"}" sql authenticator "$@"
+    fi
 }
 
 # Waits until the second session is blocked (`blocked`) or has ended by itself (`ended`).
@@ -75,7 +86,7 @@ two_sessions() {
     local token=abcdef0123456789abcdef0123456789 call former_device session pids
     anna=$(new_account)
     bram=$(new_account)
-    open_first
+    open_first ""
 
     # Commit: the second waits, then finds the first's row.
     call="select insert_notification('$anna', 'contact_updated', '$connection')"
