@@ -116,8 +116,12 @@ select test.equals('… to be deleted where it may be', pg_temp.buckets(:'google
 update sync_services set allow_delete = false where id = :'google';
 select test.equals('… hidden where it may not', pg_temp.buckets(:'google'), '0 0 0 0 0 3 0');
 reset role;
+insert into sync_services (account_id, provider) values (:'dirk', 'google') returning id as dirk_google \gset
+insert into sync_links (service_id, external_id, profile_id) values (:'dirk_google', 'people/c', :'carla_profile');
 insert into connections (account_id, profile_id, circle_id, snapshot_hash) values (:'anna', :'carla_profile', :'friends', :'h1')
     returning id as carla_again \gset
+select test.equals('an orphan of another account stays one',
+    (select connection_id from sync_links where service_id = :'dirk_google'), null::uuid);
 set role authenticated;
 select test.equals('connected anew, the orphan is adopted',
     (select array_agg(row(external_id, connection_id, synced_hash)::text) from sync_links where service_id = :'google'),

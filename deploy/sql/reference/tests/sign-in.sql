@@ -95,6 +95,10 @@ select test.equals('the server is told address and code', :'issued'::jsonb - 'co
 select test.equals('a code has six digits', :'code' ~ '^[0-9]{6}$', true);
 select test.equals('another within a minute is refused, with the time to wait',
     (issue_email_code(:'anna', :'mail') ->> 'retry_after')::integer between 55 and 60, true);
+reset role;
+update email_codes set sent_at = clock_timestamp() - interval '59.5 seconds' where detail_id = :'mail';
+set role service_role;
+select test.equals('… to the last second', issue_email_code(:'anna', :'mail'), '{"retry_after": 1}'::jsonb);
 select test.equals('another account''s detail is as good as none', issue_email_code(:'bram', :'mail'), null::jsonb);
 select test.equals('… like one that does not exist', issue_email_code(:'anna', gen_random_uuid()), null::jsonb);
 select test.equals('a number gets no code', issue_email_code(:'anna', :'phone'), null::jsonb);
@@ -129,6 +133,13 @@ select set_config('request.jwt.claims', json_build_object('sub', :'anna')::text,
 set role authenticated;
 select save_detail('email', '"other@example.com"', p_detail_id => :'mail') as same \gset
 select test.equals('a changed address is no longer verified', (select verified_at from details where id = :'mail'), null::timestamptz);
+reset role;
+update details set verified_at = now() where id = :'mail';
+update details set value = '"OTHER@example.com"' where id = :'mail';
+select test.equals('the same address in another spelling stays verified', (select verified_at is not null from details where id = :'mail'), true);
+update details set value = '"another@example.com"' where id = :'mail';
+select test.equals('another one is not verified, whoever writes it', (select verified_at from details where id = :'mail'), null::timestamptz);
+update details set value = '"other@example.com"' where id = :'mail';
 set role service_role;
 select issue_email_code(:'anna', :'mail') ->> 'code' as code \gset
 set role authenticated;
