@@ -101,6 +101,11 @@ begin
     if v_invitation.state = 'cancelled' then
         raise exception 'the invitation was withdrawn' using errcode = 'no_data_found';
     end if;
+    if exists (
+        select from blocks where account_id = v_account and blocked_account_id = v_invitation.from_account_id
+    ) then
+        raise exception 'you have blocked this person' using errcode = 'invalid_parameter_value';
+    end if;
 
     if v_invitation.state <> 'accepted' then
         insert into connections (account_id, profile_id, circle_id)

@@ -186,6 +186,8 @@ select test.equals('an invitation to it is withdrawn', test.as(:'bram', 'count(*
 select test.equals('a new one does not arrive, and looks as if it had',
     test.as(:'carla', format('send_invitation(%L, %L) is not null', :'anna_main', :'carla_friends')) || test.as(:'carla', 'state from sent_invitations()') || test.as(:'anna', 'unread_count()'),
     'truepending0');
+select test.fails_as(:'anna', 'who blocks cannot accept',
+    format('accept_invitation(%L, %L)', test.as(:'carla', 'invitation_id from sent_invitations()'), :'anna_friends'), '22023');
 select test.fails_as(:'anna', 'who blocks cannot invite', format('send_invitation(%L, %L)', :'carla_main', :'anna_friends'), '22023');
 select test.equals('a block can be taken back', test.as(:'anna', format('unblock(%L)', :'carla_main')) || test.as(:'anna', format('unblock(%L)', :'carla_main')), 'truefalse');
 select test.fails_as(:'anna', 'oneself cannot be blocked', format('block(%L)', :'anna_main'), 'P0002');
