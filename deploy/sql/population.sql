@@ -42,7 +42,7 @@ select
     pg_temp.made_id('profile', n) as profile_id,
     pg_temp.pick(array['nl', 'nl', 'nl', 'en', 'en', 'nl-BE', 'de'], pg_temp.chance('locale', n)) as locale,
     case when pg_temp.chance('pronoun', n) < 0.45 then 'she' when pg_temp.chance('pronoun', n) < 0.9 then 'he' end as pronoun
-from generate_series(1, :accounts) n;
+from generate_series(1::bigint, :accounts) n;
 create unique index on person (n);
 analyze person;
 
