@@ -1,7 +1,7 @@
 """The demo's summary: what each phone received, set against what the story says it should have.
 
 usage: demo-summary.py DIRECTORY, with these files in it:
-    story.tsv      notification id (- when the function dropped it), badge after it, what happened, receiver's name,
+    story.tsv      notification id (- when none was written), badge after it, what happened, receiver's name,
                    receiver's account, kind, expected decision, English title and body, Dutch title and body
     phones.tsv     token, owner's name, platform, locale
     decisions.tsv  notification id, decision                            from push.fanouts
@@ -17,8 +17,14 @@ import pathlib
 import sys
 import unicodedata
 
-WHY = {
-    "dropped": "insert_notification wrote no row: an unread one says the same",
+# Of these no row is written.
+UNWRITTEN = {
+    "dropped": "no row was written: an unread one says the same",
+    "unseen": "no row was written: the receiver sees no difference",
+    "ended": "no row was written: nobody is told of an ending",
+}
+WHY = UNWRITTEN | {
+    "gone": "the row was taken back before the push went out",
     "coalesced": "an earlier unread one says the same",
     "switched_off": "the account's switch for this kind is off",
     "unknown_kind": "not a kind the worker knows",
@@ -119,7 +125,10 @@ def main(directory):
 
     pushed, not_pushed, expected, arrived = [], [], 0, 0
     for event in story:
-        decided = ["dropped"] if event.id == "-" else decisions[event.id]
+        if event.id == "-":
+            decided = [event.decision if event.decision in UNWRITTEN else "no row was written"]
+        else:
+            decided = decisions[event.id]
         if decided != [event.decision]:
             faults.append(f"“{event.what}”: decided {' and '.join(decided) or 'nothing'}, expected {event.decision}")
         if event.decision != "fanned_out":

@@ -342,7 +342,7 @@ class Sequence:
         account = self.dice.choice(list(self.model.accounts))
         actions = [
             (24, self.save), (6, self.delete_detail), (10, self.share), (14, self.move), (12, self.invite), (14, self.accept),
-            (3, self.ignore), (3, self.cancel), (4, self.end), (2, self.block), (2, self.unblock), (12, self.read),
+            (3, self.ignore), (3, self.cancel), (4, self.end), (4, self.block), (5, self.unblock), (12, self.read),
             (4, self.switch), (2, self.new_profile), (1, self.delete_profile), (1, self.delete_account), (4, self.trespass),
         ]
         action = self.dice.choices([action for _, action in actions], [weight for weight, _ in actions])[0]
@@ -761,7 +761,7 @@ MUST_HOLD = {
         where w.kind in ('contact_updated', 'circle_changed') and not exists (
             select from test.views_changed v where (v.connection_id, v.transaction) = (w.connection_id, w.transaction))""",
     "nobody is told of what oneself does": "select notification_id from test.written where account_id::text = actor",
-    "no value is in a notification": f"select notification_id from test.written where row_text ~ '{MARK}|\\+316|"year'",
+    "no value is in a notification": f"select notification_id from test.written where row_text ~ '{MARK}|\\+316|year'",
     "every hash is of what is seen": """
         select c.id from connections c join connections peer on peer.id = c.peer_connection_id
         where c.snapshot_hash is distinct from snapshot_hash(circle_views(c.profile_id) -> peer.circle_id::text)""",
