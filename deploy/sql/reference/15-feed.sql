@@ -15,20 +15,19 @@ as $$
 declare
     v_status jsonb;
 begin
-    if to_regclass('sync_links') is null then
+    if to_regclass('sync_contacts') is null then
         return null;
     end if;
     select case
-            when bool_or(links.synced_hash is distinct from connections.snapshot_hash)
-                then jsonb_build_object('state', 'waits_for_sync')
-            when count(*) > 0 then jsonb_build_object(
-                'state', 'written', 'services', jsonb_agg(distinct coalesce(services.label, services.provider)))
+            when bool_or(contacts.bucket <> 'in_sync') then jsonb_build_object('state', 'waits_for_sync')
+            when count(*) > 0 then
+                jsonb_build_object('state', 'written', 'services', jsonb_agg(services.label order by services.label))
         end
     into v_status
-    from connections
-        join sync_links links on links.connection_id = connections.id
-        join sync_services services on services.id = links.service_id
-    where connections.id = p_connection_id;
+    from sync_contacts contacts
+        join sync_services services on services.id = contacts.service_id
+    where contacts.connection_id = p_connection_id
+        and contacts.bucket in ('to_add', 'to_update', 'to_link', 'in_sync');
     return v_status;
 end
 $$;

@@ -363,6 +363,10 @@ class Sequence:
             detail = model.details[id]
             value = random_value(dice, detail["category"])
             makes_default = detail["category"] == "name" and dice.random() < 0.3
+            if detail["category"] == "name" and self.has_name(profile, value, but=id):
+                return self.refused(
+                    account, "save_detail", "name", value, p_detail_id=id, p_is_default=makes_default or None
+                )
             self.do(account, "save_detail", detail["category"], value, p_detail_id=id, p_is_default=makes_default or None)
             detail["value"] = value
         else:
@@ -371,6 +375,8 @@ class Sequence:
             year = {id for id in day if dice.random() < 0.5} if category == "date" else set()
             value = random_value(dice, category)
             makes_default = False
+            if category == "name" and self.has_name(profile, value):
+                return self.refused(account, "save_detail", category, value, p_profile_id=profile)
             id = self.do(
                 account, "save_detail", category, value, "label", p_circle_ids=day, p_year_circle_ids=year,
                 p_profile_id=profile,
@@ -383,6 +389,13 @@ class Sequence:
             for other in model.details_of(profile):
                 model.details[other]["default"] = other == id
         self.expect(model.told_of_changes(before))
+
+    def has_name(self, profile, value, but=None):
+        details = self.model.details
+        return any(
+            details[id]["category"] == "name" and details[id]["value"] == value and id != but
+            for id in self.model.details_of(profile)
+        )
 
     def delete_detail(self, account):
         model = self.model

@@ -5,6 +5,8 @@
 create role anon nologin;
 create role authenticated nologin;
 create role reference_app login;
+create role service_role nologin;
+create role supabase_auth_admin nologin;
 -- Over HTTP, every request comes in as this role, which has no rights but to become one of the two.
 create role authenticator login noinherit;
 grant anon, authenticated to authenticator;
