@@ -15,14 +15,14 @@ struct ControlSessions: Sendable {
 
     init(_ database: PostgresConfiguration) {
         var database = database
-        database.connectTimeout = min(database.connectTimeout, .seconds(2))
+        database.connectTimeout = min(database.connectTimeout, .seconds(4))
         var read = database
         read.settings += QueueReader.sessionSettings
         read.queryDeadline = .seconds(4)
         self.reading = ReadingSessions(read)
         var write = database
         write.settings += Self.writeSettings
-        write.queryDeadline = .seconds(3)
+        write.queryDeadline = .seconds(4)
         self.webhook = DatabaseSession(write)
         // The settings of its sessions are made by each action.
         database.queryDeadline = .seconds(25)
@@ -34,9 +34,9 @@ struct ControlSessions: Sendable {
         await self.webhook.close()
     }
 
-    /// The one who sent a row waits for its answer, a second maybe.
+    /// The one who sent a row waits for its answer, a few seconds maybe.
     private static let writeSettings: [(name: String, value: String)] = [
-        ("default_transaction_isolation", "read committed"), ("statement_timeout", "2s"), ("lock_timeout", "1s"),
+        ("default_transaction_isolation", "read committed"), ("statement_timeout", "3s"), ("lock_timeout", "2s"),
         ("idle_in_transaction_session_timeout", "10s"), ("jit", "off"), ("client_connection_check_interval", "2s"),
         // Plans by index whatever the statistics say, as for the worker's own.
         ("enable_sort", "off"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
