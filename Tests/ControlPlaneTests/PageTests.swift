@@ -248,7 +248,7 @@ import struct FoundationEssentials.UUID
             }
             #expect(try await plane.submit("/sign-out", as: visitor).status == 303)
             // Whoever signs out sees no more.
-            for client in clients { _ = try await client.readToEnd(within: .seconds(10)) }
+            for client in clients { _ = try await client.read(within: .seconds(10)) { $0.hasSuffix("0\r\n\r\n") } }
         }
     }
 
