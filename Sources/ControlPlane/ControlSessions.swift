@@ -15,15 +15,13 @@ struct ControlSessions: Sendable {
 
     init(_ database: PostgresConfiguration) {
         var database = database
-        database.connectTimeout = min(database.connectTimeout, .seconds(2))
-        var read = database
-        read.settings += QueueReader.sessionSettings
-        read.queryDeadline = .seconds(4)
-        self.reading = ReadingSessions(read)
-        var write = database
-        write.settings += Self.writeSettings
-        write.queryDeadline = .seconds(3)
-        self.webhook = DatabaseSession(write)
+        database.connectTimeout = min(database.connectTimeout, .seconds(4))
+        var lasting = database
+        lasting.settings += Worker.sessionSettings
+        // Longer than what a read may take, and no longer than the sender of a row waits.
+        lasting.queryDeadline = .seconds(4)
+        self.reading = ReadingSessions(lasting)
+        self.webhook = DatabaseSession(lasting)
         // The settings of its sessions are made by each action.
         database.queryDeadline = .seconds(25)
         self.acting = database
@@ -33,14 +31,6 @@ struct ControlSessions: Sendable {
         await self.reading.close()
         await self.webhook.close()
     }
-
-    /// The one who sent a row waits for its answer, a second maybe.
-    private static let writeSettings: [(name: String, value: String)] = [
-        ("default_transaction_isolation", "read committed"), ("statement_timeout", "2s"), ("lock_timeout", "1s"),
-        ("idle_in_transaction_session_timeout", "10s"), ("jit", "off"), ("client_connection_check_interval", "2s"),
-        // Plans by index whatever the statistics say, as for the worker's own.
-        ("enable_sort", "off"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
-    ]
 }
 
 /// Two connections that read; a statement goes to the one with less to do.
@@ -55,6 +45,12 @@ final class ReadingSessions: Sendable {
     /// Statements under way or in line. Each takes three seconds at most, so the last in line waits about a dozen.
     private static let most = 24
 
+    /// The reader's settings for one transaction, which the server lets write nothing.
+    private static let beginning =
+        "begin read only"
+        + QueueReader.sessionSettings.filter { $0.name != "default_transaction_read_only" }
+        .map { "; set local \($0.name) = '\($0.value)'" }.joined()
+
     init(_ configuration: PostgresConfiguration) {
         self.sessions = [DatabaseSession(configuration), DatabaseSession(configuration)]
     }
@@ -68,7 +64,7 @@ final class ReadingSessions: Sendable {
         }
         guard let place else { throw Busy() }
         defer { self.pending.withLock { $0[place] -= 1 } }
-        return try await self.sessions[place].query(query)
+        return try await self.sessions[place].query(query, inTransaction: Self.beginning)
     }
 
     func close() async {

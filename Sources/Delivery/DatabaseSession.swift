@@ -51,6 +51,20 @@ package actor DatabaseSession {
         }
     }
 
+    /// Runs one statement in a transaction of its own.
+    ///
+    /// - Parameter beginning: SQL that begins it and makes its settings, with `set local`: they hold for this statement
+    ///   alone, also behind a transaction pooler, where a session's settings are left to whoever gets its connection next.
+    package func query(_ query: PostgresQuery, inTransaction beginning: String) async throws -> PostgresRows {
+        let connection = try await self.connected()
+        do {
+            return try await connection.query(query, inTransaction: beginning)
+        } catch {
+            if error.isConnectionLoss || error.isReadOnly { await self.drop(connection) }
+            throw error
+        }
+    }
+
     /// Closes the connection, if there is one; the next query makes a new one.
     package func close() async {
         self.closings += 1
@@ -86,5 +100,23 @@ package actor DatabaseSession {
     private func drop(_ lost: PostgresConnection) async {
         if self.connection === lost { self.connection = nil }
         await lost.close()
+    }
+}
+
+extension PostgresConnection {
+    /// In one turn, so that no other statement gets in between.
+    fileprivate func query(
+        _ query: PostgresQuery, inTransaction beginning: String
+    ) throws(PostgresError) -> PostgresRows {
+        do throws(PostgresError) {
+            try self.run(script: beginning)
+            let rows = try self.query(query)
+            try self.run(script: "commit")
+            return rows
+        } catch {
+            // The first error is the one to tell; a lost connection rolls back by itself.
+            do throws(PostgresError) { try self.run(script: "rollback") } catch {}
+            throw error
+        }
     }
 }

@@ -219,8 +219,9 @@ package final class Worker: Sendable {
     /// The server ends a statement after 10 s; an answer that is not there soon after is swallowed by the network.
     private static let answerLimit = Duration.seconds(13)
 
-    /// For every session. Serializable or repeatable read would make most claims fail.
-    private static let sessionSettings: [(name: String, value: String)] = [
+    /// For every session of the program that lasts, the control plane's too: behind a transaction pooler one's settings
+    /// become another's. Serializable or repeatable read would make most claims fail.
+    package static let sessionSettings: [(name: String, value: String)] = [
         ("default_transaction_isolation", "read committed"), ("statement_timeout", "10s"), ("lock_timeout", "2s"),
         ("idle_in_transaction_session_timeout", "10s"), ("jit", "off"),
         // A statement whose answer nobody waits for any more is ended by the server.

@@ -4,7 +4,7 @@ private import Locking
 
 /// An HTTP/1.1 server for a few operators and a webhook: libmicrohttpd with its own thread and epoll.
 ///
-/// Speaks no TLS: outside of loopback it belongs behind a reverse proxy that does.
+/// Has to be stopped: its thread does not end by itself. Speaks no TLS: outside of loopback it belongs behind a reverse proxy that does.
 package final class HTTPServer: Sendable {
     /// The port it listens on.
     package let port: UInt16

@@ -73,6 +73,11 @@ enum RunCommand {
         do throws(ListenError) {
             let controlPlane = try ControlPlane.start(settings)
             log.notice("serving", ["address": controlPlane.address])
+            if !serving.address.isLoopback {
+                log.warning(
+                    "serving without TLS at an address that others can reach",
+                    ["fix": "put a reverse proxy that speaks TLS in front, and listen on 127.0.0.1"])
+            }
             return controlPlane
         } catch {
             throw ConfigurationError("PUSH_LISTEN: \(error)")

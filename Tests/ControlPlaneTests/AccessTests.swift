@@ -8,7 +8,7 @@ import Testing
 import struct FoundationEssentials.UUID
 
 /// Who may look, who may act, and what protects them.
-struct AccessTests {
+@Suite(.serialized) struct AccessTests {
     private static let viewer = Plane.bearer(Plane.viewerToken)
     private static let `operator` = Plane.bearer(Plane.operatorToken)
 

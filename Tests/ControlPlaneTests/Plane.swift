@@ -39,7 +39,7 @@ struct Plane: Sendable {
                 operatorToken: Secret(Self.operatorToken), viewerToken: Secret(Self.viewerToken),
                 database: try PostgresConfiguration(databaseURL ?? database.workerURL), source: database.source,
                 lifetime: { _ in .seconds(28 * 86_400) }, metrics: metrics, status: { status },
-                wake: { wakes.withLock { $0 += 1 } }, languages: { languages }, log: Log(level: .error))
+                wake: { wakes.withLock { $0 += 1 } }, languages: { languages }, log: Log(level: .warning))
             configure(&configuration)
             let plane = Plane(
                 database: database, controlPlane: try ControlPlane.start(configuration), metrics: metrics, wakes: wakes)

@@ -8,7 +8,7 @@ import Testing
 import struct FoundationEssentials.UUID
 
 /// Supabase's database webhook: who may send it, what it is taken for, and what it does.
-struct WebhookTests {
+@Suite(.serialized) struct WebhookTests {
     private static let insert = Plane.row("INSERT", Sample.id(1))
 
     @Test(arguments: [

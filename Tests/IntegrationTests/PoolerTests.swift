@@ -37,6 +37,28 @@ import Testing
         try await pooler.stop()
     }
 
+    @Test func `in transaction mode the settings of what people read stay with it`() async throws {
+        let (installation, pooler, environment) = try await self.installation(behind: .transaction)
+        let token = "operator-token-of-this-test"
+        let worker = try await installation.startWorker(environment.merging(["PUSH_OPERATOR_TOKEN": token]) { $1 })
+        let port = try await ServingProcessTests.port(of: worker)
+        let account = try await installation.account()
+        try await installation.phone(.ios, of: account)
+        for _ in 0..<10 {
+            for path in ["overview", "audit", "deliveries", "database"] {
+                let client = try RawClient(port: port)
+                client.send("GET /api/v1/\(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
+                #expect(try await client.answer().status == 200)
+            }
+            // A server session that was left read-only would refuse the worker's writes.
+            let id = try await installation.notify(account, kind: "invitation_received")
+            #expect(try await installation.ends(of: id, count: 1) == ["accepted"])
+        }
+        #expect(!worker.text(.error).contains("25006"))
+        try await installation.stop(worker)
+        try await pooler.stop()
+    }
+
     @Test func `in transaction mode a killed worker's batch is rescued when its lease ends`() async throws {
         let (installation, pooler, environment) = try await self.installation(behind: .transaction)
         let leased = environment.merging(["PUSH_LEASE": "4s"]) { $1 }

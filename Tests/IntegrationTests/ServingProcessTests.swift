@@ -6,10 +6,10 @@ import Testing
 
 /// The control plane of a worker that runs as a process.
 @Suite(.serialized) struct ServingProcessTests {
-    private static let token = "operator-token-of-this-test"
+    static let token = "operator-token-of-this-test"
     private static let secret = "webhook-secret-of-this-test"
 
-    private static func port(of worker: ChildProcess) async throws -> UInt16 {
+    static func port(of worker: ChildProcess) async throws -> UInt16 {
         let line = try await worker.waitForLine(containing: "msg=serving", within: .seconds(20))
         let digits = line.split(separator: "address=127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
         return try #require(UInt16(digits), "\(line)")

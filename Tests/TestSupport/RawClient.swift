@@ -67,7 +67,7 @@ package final class RawClient: Sendable {
             var ready = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
             let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
             guard poll(&ready, 1, Int32(milliseconds)) > 0 else {
-                throw NotInTime("only this came within \(limit): \(String(decoding: bytes, as: UTF8.self).prefix(400))")
+                throw NotInTime("only this came within \(limit): \(String(decoding: bytes, as: UTF8.self).suffix(600))")
             }
             let count = recv(self.descriptor, &chunk, chunk.count, 0)
             guard count > 0 else { return (String(decoding: bytes, as: UTF8.self), true) }
@@ -86,6 +86,22 @@ package final class RawClient: Sendable {
         let text = try await self.read(within: limit) { Answer($0) != nil }.text
         guard let answer = Answer(text) else { throw NotInTime("no whole answer: \(text.prefix(400))") }
         return answer
+    }
+}
+
+extension RawClient {
+    /// What has come of a body that is sent in chunks, without head and chunk sizes.
+    package static func chunkedBody(_ text: String) -> String {
+        guard let end = text.firstRange(of: "\r\n\r\n") else { return "" }
+        var rest = Array(text[end.upperBound...].utf8)[...]
+        var body: [UInt8] = []
+        while let line = rest.firstRange(of: Array("\r\n".utf8)),
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16)
+        {
+            body += rest[line.upperBound...].prefix(size)
+            rest = rest[line.upperBound...].dropFirst(size + 2)
+        }
+        return String(decoding: body, as: UTF8.self)
     }
 }
 

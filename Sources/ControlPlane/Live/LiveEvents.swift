@@ -114,9 +114,17 @@ final class LiveEvents: Sendable {
     private func poll() async {
         while let tabs = self.openTabs() {
             let next = ContinuousClock.now + Self.interval
+            var callers: [Int: Caller] = [:]
+            for (id, tab) in tabs {
+                callers[id] = tab.caller()
+                // Signed out meanwhile.
+                if callers[id] == nil { tab.stream.close() }
+            }
             do {
-                let values = try await self.values.read(for: tabs.values.map(\.wish))
-                for (id, tab) in tabs { self.tell(tab, id, values) }
+                let values = try await self.values.read(for: callers.keys.compactMap { tabs[$0]?.wish })
+                for (id, caller) in callers {
+                    if let tab = tabs[id] { self.tell(tab, id, caller, values) }
+                }
             } catch {
                 // The page keeps what it shows; the next round asks again.
                 self.log.debug("live values could not be read", ["error": "\(error)"])
@@ -144,11 +152,7 @@ final class LiveEvents: Sendable {
         }
     }
 
-    private func tell(_ tab: Tab, _ id: Int, _ values: LiveValues.Round) {
-        guard let caller = tab.caller() else {
-            tab.stream.close()
-            return
-        }
+    private func tell(_ tab: Tab, _ id: Int, _ caller: Caller, _ values: LiveValues.Round) {
         let context = PageContext(role: caller.role, csrfToken: caller.csrfToken, now: values.readAt)
         let parts = values.parts(for: tab.wish, context)
         let changed = parts.filter { tab.sent[$0.id] != $0.content }

@@ -63,14 +63,17 @@ struct FormResponder: Sendable {
     func act(_ action: Destination.Action, _ request: Request, _ caller: Caller) async -> Response {
         guard let form = Self.form(request) else { return self.pages.error(400, caller) }
         guard CrossSite.isOurs(form, caller) else { return self.pages.error(403, caller) }
+        // A bulk action has a filter, of which `reason` is a field; for others it is why.
+        let isBulk = if case .bulkStart = action { true } else { false }
         let filter: DeliveryFilter
         do throws(DeliveryFilter.Invalid) {
-            filter = try DeliveryFilter(pairs: form.map { ($0.name, $0.value) }, now: Date())
+            let pairs = isBulk ? form.map { ($0.name, $0.value) } : []
+            filter = try DeliveryFilter(pairs: pairs, now: Date())
         } catch {
             return self.pages.error(400, caller, detail: error.description)
         }
-        guard Self.value("confirmed", form) == "1" else { return self.question(action, filter, caller) }
-        let note = Self.value("note", form).flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
+        let note = isBulk ? nil : Self.value("reason", form).flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
+        guard Self.value("confirmed", form) == "1" else { return self.question(action, filter, note, caller) }
         do {
             let outcome = try await self.actions.run(action, filter: filter, actor: caller.actor, note: note)
             return await self.answer(action, outcome, request.head, caller)
@@ -138,12 +141,16 @@ struct FormResponder: Sendable {
     // MARK: - Questions
 
     /// The page that asks, for browsers without the script.
-    private func question(_ action: Destination.Action, _ filter: DeliveryFilter, _ caller: Caller) -> Response {
+    private func question(
+        _ action: Destination.Action, _ filter: DeliveryFilter, _ reason: String?, _ caller: Caller
+    ) -> Response {
         if case .bulkStart(let kind) = action {
             return Answers.redirect(to: Route.confirm(kind, Route.Query(filter.pairs)).address)
         }
         let context = self.pages.context(caller)
-        return Answers.html(Pages.confirm(Self.confirmation(action), context).text)
+        var confirmation = Self.confirmation(action)
+        if let reason { confirmation.fields.append(("reason", reason)) }
+        return Answers.html(Pages.confirm(confirmation, context).text)
     }
 
     private static func confirmation(_ action: Destination.Action) -> Confirmation {

@@ -75,7 +75,7 @@ struct PageResponder: Sendable {
         do {
             return Answers.html(try await self.markup(page, head, caller).text)
         } catch let missing as NotThere {
-            return self.error(404, caller, detail: missing.detail)
+            return self.error(page == .confirm ? 400 : 404, caller, detail: missing.detail)
         } catch {
             let failure = ReadFailure(error)
             if page == .overview, failure.status == 503, let overview = self.queue.lastOverview {
@@ -156,10 +156,14 @@ struct PageResponder: Sendable {
 
     private func confirmed(_ head: RequestHead) throws -> (Route.BulkKind, DeliveryFilter) {
         guard let kind = head.queryValue("action").flatMap(Route.BulkKind.init(rawValue:)) else { throw NotThere() }
-        do throws(DeliveryFilter.Invalid) {
-            return (kind, try DeliveryFilter(pairs: head.query.map { ($0.name, $0.value) }, now: Date()))
-        } catch {
-            throw NotThere(detail: error.description)
+        do {
+            let filter = try DeliveryFilter(pairs: head.query.map { ($0.name, $0.value) }, now: Date())
+            guard !filter.isEmpty else { throw NotThere(detail: "All deliveries there are: name at least one field.") }
+            return (kind, try QueueActions.narrowed(filter, for: kind == .retry ? .retry : .cancel))
+        } catch let invalid as DeliveryFilter.Invalid {
+            throw NotThere(detail: invalid.description)
+        } catch let refusal as QueueActions.Refusal {
+            throw NotThere(detail: refusal.description)
         }
     }
 }
