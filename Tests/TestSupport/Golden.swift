@@ -23,9 +23,20 @@ package enum Golden {
             Issue.record("\(name) is missing; UPDATE_GOLDEN=1 writes it", sourceLocation: sourceLocation)
             return
         }
-        #expect(
-            bytes == Array(stored), "\(name): \(String(decoding: bytes, as: UTF8.self))", sourceLocation: sourceLocation
-        )
+        // Named by its first line that differs: some of these files are long.
+        let isSame = bytes == Array(stored)
+        #expect(isSame, "\(name): \(Self.difference(bytes, Array(stored)))", sourceLocation: sourceLocation)
+    }
+
+    private static func difference(_ bytes: [UInt8], _ stored: [UInt8]) -> String {
+        let sides = [bytes, stored].map { bytes in
+            bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+        let same = zip(sides[0], sides[1]).prefix { $0 == $1 }.count
+        let lines = sides.map { $0.count > same ? $0[same] : "the end" }
+        return "line \(same + 1) is now\n\(lines[0])\nand was\n\(lines[1])"
     }
 
     /// Headers, a line each, `name: value`.
