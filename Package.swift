@@ -183,7 +183,8 @@ let package = Package(
             "IntegrationTests",
             [
                 "TestSupport", "Postgres", "PushModel", "PushSimulator", "HTTPTransport", "DeliveryQueue", "Delivery",
-                "Locking", "Cryptography", "JSONWebToken", "push-fanout", "push-simulator",
+                "Locking", "Cryptography", "JSONWebToken", "QueueInspection", "Observability", "push-fanout",
+                "push-simulator",
             ]
         ),
     ],

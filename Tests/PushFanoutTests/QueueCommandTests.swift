@@ -49,11 +49,13 @@ struct QueueCommandTests {
     }
 
     @Test(arguments: [
-        (["PUSH_KEEP": "2d"], "PUSH_KEEP must be 3d at least"),
-        (["PUSH_SWEEP_AGE": "28d", "PUSH_KEEP": "29d"], "PUSH_KEEP must be 30d at least"),
+        (["PUSH_KEEP": "29d"], "PUSH_KEEP must be 30d at least"),
+        (["PUSH_KEEP": "2d", "PUSH_LIFETIME": "12h"], "PUSH_KEEP must be 3d at least"),
+        (["PUSH_KEEP": "8d", "PUSH_LIFETIME": "1d,system=7d"], "PUSH_KEEP must be 9d at least"),
+        (["PUSH_SWEEP_AGE": "28d", "PUSH_KEEP": "29d", "PUSH_LIFETIME": "1d"], "PUSH_KEEP must be 30d at least"),
         (["PUSH_KEEP": "1d"], "PUSH_KEEP must be a time"), (["PUSH_KEEP": "long"], "PUSH_KEEP must be a time"),
     ])
-    func `a history that is too short for the sweep is refused`(
+    func `a history that is too short for sweep and webhook is refused`(
         environment: [String: String], words: String
     ) throws {
         let complaint = try Complaint { _ = try Given.configuration(environment).keep() }
@@ -64,7 +66,7 @@ struct QueueCommandTests {
 
     @Test func `the history is kept for thirty days, unless somebody says otherwise`() throws {
         #expect(try Given.configuration().keep() == .seconds(30 * 86_400))
-        #expect(try Given.configuration(["PUSH_KEEP": "3d"]).keep() == .seconds(3 * 86_400))
+        #expect(try Given.configuration(["PUSH_KEEP": "3d", "PUSH_LIFETIME": "1d"]).keep() == .seconds(3 * 86_400))
         #expect(try Given.configuration(["PUSH_SWEEP_AGE": "28d"]).keep() == .seconds(30 * 86_400))
     }
 }
