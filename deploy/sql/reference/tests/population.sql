@@ -68,11 +68,14 @@ select second_id, b.account_id, a.profile_id, p.circle_id, first_id
 from pair join person a on a.n = one join person b on b.n = other
     join place p on p.n = other and p.position = 1 + one % greatest(:circles, 3);
 
--- What is seen: once for each profile and circle, not for each connection.
+-- What is seen: once for each profile, not for each connection.
+analyze profiles, circles, details, detail_circles, connections;
+create temp table seen on commit drop as select profile_id, circle_views(profile_id) as views from person;
+analyze seen;
 update connections
-set snapshot_hash = snapshot_hash(views.seen -> peer.circle_id::text)
-from connections peer, (select profile_id, circle_views(profile_id) as seen from person) views
-where peer.id = connections.peer_connection_id and views.profile_id = connections.profile_id;
+set snapshot_hash = snapshot_hash(seen.views -> peer.circle_id::text)
+from connections peer, seen
+where peer.id = connections.peer_connection_id and seen.profile_id = connections.profile_id;
 select account_id as hub_account, profile_id as hub_profile from person where n = 1 \gset
 commit;
 analyze;
