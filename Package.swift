@@ -177,6 +177,7 @@ let package = Package(
             [
                 "push-fanout", "CommandLineArguments", "Postgres", "PushModel", "DeliveryQueue", "Delivery", "APNS",
                 "ControlPlane", "HTTPServer", "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
+                "QueueInspection",
             ]
         ),
         tests(

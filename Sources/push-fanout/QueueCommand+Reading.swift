@@ -48,7 +48,21 @@ extension QueueCommand {
                 self.terminal.paint(
                     "paused: \(provider.endpoint.rawValue) \(until): \(pause.reason). \(pause.fix ?? "")", .red))
         }
+        for transaction in try await reader.transactions() {
+            guard let line = Self.line(transaction) else { continue }
+            print(self.terminal.paint(line, .yellow))
+        }
         return PushFanout.ExitStatus.done
+    }
+
+    /// Of a transaction that has been open for so long that it is worth a word: while it lasts, no dead row is removed.
+    static func line(_ transaction: OpenTransaction) -> String? {
+        guard transaction.seconds >= 60 else { return nil }
+        let who = [transaction.application, transaction.role].filter { !$0.isEmpty }.joined(separator: ", ")
+        let line =
+            "old transaction: pid \(transaction.pid) (\(who)), open for \(Self.duration(transaction.seconds)), "
+            + "\(transaction.state): it keeps dead rows; select pg_terminate_backend(\(transaction.pid)) ends it"
+        return Table.Cell(line).text
     }
 
     /// `340 ms`, `12 s`, `3 min`, `5 h`, `2 d`.

@@ -70,8 +70,9 @@ import Testing
         let metrics = try await worker.ask("GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n").body
         #expect(metrics.contains("push_ready 0\n"))
         // Nothing is lost: it waits for the right key.
-        #expect(
-            try await installation.number("select count(*) from push.waiting where notification_id = \(iPhone)") == 1)
+        try await eventually {
+            try await installation.number("select count(*) from push.waiting where notification_id = \(iPhone)") == 1
+        }
         try await installation.stop(worker.process, Expectations(isDrained: false))
     }
 }

@@ -67,6 +67,11 @@ import Testing
         try await pooler.stop()
     }
 
+    /// The sweep leaves alone what was there before the schema.
+    private static func ageSchema(_ installation: Installation) async throws {
+        try await installation.admin.query("update push.migrations set applied_at = now() - interval '1 hour'")
+    }
+
     /// As pg_net does, which is libcurl, too: so many requests at once.
     private static let requestsAtOnce = 200
     private static let rows = 10_000
@@ -82,6 +87,7 @@ import Testing
             try await installation.phone(number % 2 == 0 ? .ios : .android, of: account)
             accounts.append(account)
         }
+        try await Self.ageSchema(installation)
         // Old enough for the sweep.
         let ids = try await installation.admin.query(
             """
@@ -138,6 +144,7 @@ import Testing
         let worker = try await ServedWorker.start(installation, environment)
         let account = try await installation.account()
         try await installation.phone(.ios, of: account)
+        try await Self.ageSchema(installation)
         proxy.refuse()
         proxy.cut()
         // Old enough for the sweep; the sender tells of it in vain.

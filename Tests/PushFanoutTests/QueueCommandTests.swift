@@ -1,4 +1,5 @@
 internal import CommandLineArguments
+internal import QueueInspection
 internal import Testing
 
 @testable internal import push_fanout
@@ -36,6 +37,20 @@ struct QueueCommandTests {
     ])
     func `times are short`(seconds: Double, text: String) {
         #expect(QueueCommand.duration(seconds) == text)
+    }
+
+    @Test func `an old transaction is named with its holder and age`() {
+        func line(_ seconds: Double) -> String? {
+            QueueCommand.line(
+                OpenTransaction(
+                    pid: 42, role: "app", application: "psql", state: "idle in transaction", seconds: seconds,
+                    waitsFor: nil, query: ""))
+        }
+        #expect(line(59) == nil)
+        #expect(
+            line(200)
+                == "old transaction: pid 42 (psql, app), open for 3 min, idle in transaction: it keeps dead rows; "
+                + "select pg_terminate_backend(42) ends it")
     }
 
     @Test(arguments: [
