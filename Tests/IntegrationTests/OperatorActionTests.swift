@@ -15,6 +15,12 @@ import Testing
         var audited = 0
         var changed = 0
         var actions: [String: Int] = [:]
+
+        mutating func note(_ action: String, _ count: Int, changed: Int = 0) {
+            self.audited += count
+            self.actions[action, default: 0] += count
+            self.changed += changed
+        }
     }
 
     private static func operate(
@@ -23,45 +29,48 @@ import Testing
         let eyes = try await installation.database.connect()
         var done = Done()
         while !isOver.withLock({ $0 }) {
-            switch Int.random(in: 0..<10) {
-            case 0:
-                let endpoint: ProviderEndpoint = Bool.random() ? .fcm : .apnsProduction
-                try await actions.pause([endpoint], reason: "a test", actor: name)
-                (done.audited, done.actions["pause", default: 0]) = (
-                    done.audited + 1, done.actions["pause", default: 0] + 1
-                )
-            case 1, 2, 3:
-                try await actions.resume([.fcm, .apnsProduction], actor: name)
-                (done.audited, done.actions["resume", default: 0]) =
-                    (done.audited + 2, done.actions["resume", default: 0] + 2)
-            case 4, 5, 6:
-                // What waits, what runs, what has ended, and notifications just written.
-                let ids = try await Self.ids(
-                    """
-                    (select delivery_id from push.waiting order by random() limit 3)
-                    union (select delivery_id from push.attempts order by random() limit 1)
-                    union (select notification_id from push.outbox order by random() limit 2)
-                    """, eyes)
-                let result = try await actions.cancel(ids, actor: name)
-                done.audited += ids.count
-                done.actions["cancel", default: 0] += ids.count
-                done.changed += result.changed
-            default:
-                let ids = try await Self.ids(
-                    """
-                    (select delivery_id from push.attempts where state in ('cancelled', 'discarded') order by random() limit 3)
-                    union (select delivery_id from push.waiting order by random() limit 3)
-                    union (select notification_id from push.fanouts order by random() limit 1)
-                    """, eyes)
-                let result = try await actions.retry(ids, actor: name)
-                done.audited += ids.count
-                done.actions["retry", default: 0] += ids.count
-                done.changed += result.changed
+            do {
+                try await Self.act(actions, eyes, name: name, &done)
+            } catch let error as PostgresError where error.sqlState == "55P03" {
+                // The others were at it for longer than one waits: told so, nothing done.
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 5...40)))
         }
         await eyes.close()
         return done
+    }
+
+    private static func act(
+        _ actions: QueueActions, _ eyes: PostgresConnection, name: String, _ done: inout Done
+    ) async throws {
+        switch Int.random(in: 0..<10) {
+        case 0:
+            let endpoint: ProviderEndpoint = Bool.random() ? .fcm : .apnsProduction
+            try await actions.pause([endpoint], reason: "a test", actor: name)
+            done.note("pause", 1)
+        case 1, 2, 3:
+            try await actions.resume([.fcm, .apnsProduction], actor: name)
+            done.note("resume", 2)
+        case 4, 5, 6:
+            // What waits, what runs, what has ended, and notifications just written.
+            let ids = try await Self.ids(
+                """
+                (select delivery_id from push.waiting order by random() limit 3)
+                union (select delivery_id from push.attempts order by random() limit 1)
+                union (select notification_id from push.outbox order by random() limit 2)
+                """, eyes)
+            let result = try await actions.cancel(ids, actor: name)
+            done.note("cancel", ids.count, changed: result.changed)
+        default:
+            let ids = try await Self.ids(
+                """
+                (select delivery_id from push.attempts where state in ('cancelled', 'discarded') order by random() limit 3)
+                union (select delivery_id from push.waiting order by random() limit 3)
+                union (select notification_id from push.fanouts order by random() limit 1)
+                """, eyes)
+            let result = try await actions.retry(ids, actor: name)
+            done.note("retry", ids.count, changed: result.changed)
+        }
     }
 
     private static func ids(_ query: PostgresQuery, _ connection: PostgresConnection) async throws -> [UUID] {
