@@ -50,7 +50,7 @@ extension Installation {
     }
 
     /// As an operator would, once the fault is gone.
-    fileprivate func resume() async throws {
+    func resume() async throws {
         try await self.admin.run(
             script: """
                 update push.providers set paused_until = null, resumes = resumes + 1;
