@@ -45,12 +45,6 @@ final class ReadingSessions: Sendable {
     /// Statements under way or in line. Each takes three seconds at most, so the last in line waits about a dozen.
     private static let most = 24
 
-    /// The reader's settings for one transaction, which the server lets write nothing.
-    private static let beginning =
-        "begin read only"
-        + QueueReader.sessionSettings.filter { $0.name != "default_transaction_read_only" }
-        .map { "; set local \($0.name) = '\($0.value)'" }.joined()
-
     init(_ configuration: PostgresConfiguration) {
         self.sessions = [DatabaseSession(configuration), DatabaseSession(configuration)]
     }
@@ -64,7 +58,7 @@ final class ReadingSessions: Sendable {
         }
         guard let place else { throw Busy() }
         defer { self.pending.withLock { $0[place] -= 1 } }
-        return try await self.sessions[place].query(query, inTransaction: Self.beginning)
+        return try await self.sessions[place].query(query, inTransaction: QueueReader.beginning)
     }
 
     func close() async {

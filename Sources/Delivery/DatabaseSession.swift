@@ -102,21 +102,3 @@ package actor DatabaseSession {
         await lost.close()
     }
 }
-
-extension PostgresConnection {
-    /// In one turn, so that no other statement gets in between.
-    fileprivate func query(
-        _ query: PostgresQuery, inTransaction beginning: String
-    ) throws(PostgresError) -> PostgresRows {
-        do throws(PostgresError) {
-            try self.run(script: beginning)
-            let rows = try self.query(query)
-            try self.run(script: "commit")
-            return rows
-        } catch {
-            // The first error is the one to tell; a lost connection rolls back by itself.
-            do throws(PostgresError) { try self.run(script: "rollback") } catch {}
-            throw error
-        }
-    }
-}

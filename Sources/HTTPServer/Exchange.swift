@@ -24,6 +24,7 @@ final class Exchange: @unchecked Sendable {
         var suspended: Suspended?
         var task: Task<Void, Never>?
         var answer: Response?
+        var isGivenUp = false
     }
 
     private let shared = Locked(Shared())
@@ -51,8 +52,14 @@ final class Exchange: @unchecked Sendable {
     func run(_ respond: @escaping @Sendable () async -> Response, on connection: OpaquePointer) {
         self.phase = .running
         MHD_suspend_connection(connection)
+        let suspended = Suspended(connection: connection)
         self.shared.withLock { shared in
-            shared.suspended = Suspended(connection: connection)
+            guard !shared.isGivenUp else {
+                // The server was stopped in this very moment.
+                shared.answer = .stopping
+                return suspended.resume()
+            }
+            shared.suspended = suspended
             shared.task = Task { self.answer(await respond()) }
         }
     }
@@ -72,7 +79,10 @@ final class Exchange: @unchecked Sendable {
 
     /// Answers in the handler's place, and cancels it.
     func giveUp() {
-        let task = self.shared.withLock { $0.task }
+        let task = self.shared.withLock { shared in
+            shared.isGivenUp = true
+            return shared.task
+        }
         self.answer(.tooLate)
         task?.cancel()
     }

@@ -73,6 +73,23 @@ package actor PostgresConnection {
         }
     }
 
+    /// Runs one statement in a transaction of its own, in one turn: no other statement gets in between.
+    ///
+    /// - Parameter beginning: SQL that begins it, and makes settings for it with `set local`. Unlike a session's they are
+    ///   gone with it, also behind a transaction pooler, which hands its server sessions on as they were left.
+    package func query(_ query: PostgresQuery, inTransaction beginning: String) throws(PostgresError) -> PostgresRows {
+        do throws(PostgresError) {
+            try self.run(script: beginning)
+            let rows = try self.query(query)
+            try self.run(script: "commit")
+            return rows
+        } catch {
+            // The first error is the one to tell; a lost connection rolls back by itself.
+            do throws(PostgresError) { try self.run(script: "rollback") } catch {}
+            throw error
+        }
+    }
+
     /// Runs a text of several statements, as a migration is; one transaction, unless it has BEGIN and COMMIT of its own:
     /// then a failure leaves that transaction open.
     package func run(script: String, deadline: Duration? = nil) throws(PostgresError) {

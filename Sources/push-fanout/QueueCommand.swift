@@ -120,12 +120,13 @@ struct QueueCommand {
 
     var isJSON: Bool { self.arguments.isSet("json") }
 
-    /// On a connection that can only read.
+    /// In transactions that can only read.
     func reading(_ body: (QueueReader) async throws -> Int32) async throws -> Int32 {
-        var database = try self.configuration.database()
-        database.settings = QueueReader.sessionSettings
-        let connection = try await PostgresConnection.connect(database)
-        let status = try await body(QueueReader(source: self.source, connection: connection))
+        let connection = try await PostgresConnection.connect(try self.configuration.database())
+        let reader = QueueReader(source: self.source) {
+            try await connection.query($0, inTransaction: QueueReader.beginning)
+        }
+        let status = try await body(reader)
         await connection.close()
         return status
     }

@@ -50,6 +50,7 @@ import Testing
                 client.send("GET /api/v1/\(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
                 #expect(try await client.answer().status == 200)
             }
+            #expect(try await installation.command(["queue", "stats"], environment).exit == .code(0))
             // A server session that was left read-only would refuse the worker's writes.
             let id = try await installation.notify(account, kind: "invitation_received")
             #expect(try await installation.ends(of: id, count: 1) == ["accepted"])

@@ -30,6 +30,13 @@ package struct QueueReader: Sendable {
         ("enable_bitmapscan", "off"), ("enable_sort", "off"), ("max_parallel_workers_per_gather", "0"),
     ]
 
+    /// The same for one transaction, for `PostgresConnection.query(_:inTransaction:)`. Made in a session they would stay
+    /// behind in the pool of a transaction pooler, and a worker that got such a session could not write.
+    package static let beginning =
+        "begin read only"
+        + Self.sessionSettings.filter { $0.name != "default_transaction_read_only" }
+        .map { "; set local \($0.name) = '\($0.value)'" }.joined()
+
     // MARK: - Deliveries
 
     /// How many rows a search looks at before it shows what it has found.

@@ -1,7 +1,15 @@
 -- Writing, counting and reading notifications.
 --
--- The functions run with the rights of their caller and with the search_path of the moment they were created, so
--- they find the tables they were created beside whatever the caller's search_path is.
+-- The functions run with the rights of their caller and find the tables they were created beside, whatever the caller's
+-- search_path is: for the rest of this session it is their schema alone, temporary tables last, and they keep that. (A
+-- temporary table of one of these names would be found first otherwise, also by functions with their owner's rights that
+-- call these.)
+
+do $$
+begin
+    perform set_config('search_path', format('%I, pg_temp', current_schema()), false);
+end
+$$;
 
 create or replace function insert_notification(
     p_account_id uuid,

@@ -1,5 +1,11 @@
 -- Registering the phones.
 
+do $$
+begin
+    perform set_config('search_path', format('%I, pg_temp', current_schema()), false);
+end
+$$;
+
 create or replace function register_device(
     p_account_id uuid,
     p_platform text,

@@ -173,8 +173,10 @@ begin
     end if;
     insert into notifications (account_id, kind, title, body, translations)
     select id, 'system', p_title, p_body, p_translations
-    from accounts
-    where p_account_ids is null or id = any (p_account_ids);
+    from (
+        -- Locked as the foreign key will, so that an account that is being deleted is waited for and left out.
+        select id from accounts where p_account_ids is null or id = any (p_account_ids) for key share
+    ) reached;
     get diagnostics v_written = row_count;
     return v_written;
 end

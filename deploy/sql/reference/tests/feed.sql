@@ -90,6 +90,15 @@ select test.equals('… and is no matter of a service whose circles leave the co
 reset role;
 delete from sync_services;
 
+-- Tables of one's own, with the names of the app's
+reset role;
+set role authenticated;
+create temp table notifications (id uuid, account_id uuid, kind text, read_at timestamptz, ignored_at timestamptz);
+create temp table accounts (id uuid);
+select test.equals('a temporary table deceives no function', test.as(:'bram', 'mark_all_read()') || test.as(:'bram', 'unread_count()'), '50');
+drop table pg_temp.notifications, pg_temp.accounts;
+reset role;
+
 -- Whose profile is gone
 set role authenticated;
 select test.as(:'anna', 'delete_account()') as x \gset

@@ -119,4 +119,9 @@ people_sessions() {
     new_pair
     at_once "both delete their accounts" "$bram" "select delete_account()" "$anna" "select delete_account()"
     check "… and both are gone" "$(sql "$superuser" -c "select count(*) from accounts where id in ('$anna', '$bram')")" 0
+
+    new_pair
+    at_once "deleting an account and writing to everybody" "$bram" "select delete_account()" \
+        "" "select send_system_message(null, 'Hello') > 0"
+    check "… reaches all others" "$second_answer" t
 }

@@ -26,6 +26,16 @@ select test.equals('a label changes nothing of what was verified',
 select test.as(:'account', format('save_detail(''email'', ''"s@example.org"'', p_detail_id => %L)', :'email')) as x \gset
 select test.equals('another value was never verified',
     (select verified_at is not null from details where id = :'email'), false);
+-- As when auth.users loses a row on Supabase: without delete_account, in whatever order the foreign keys come.
+select gen_random_uuid() as first, gen_random_uuid() as second \gset
+select create_account(:'first', 'First') as first_main, create_account(:'second', 'Second') as second_main \gset
+select test.as(:'second', format('accept_invitation(%L, %L)',
+    test.as(:'first', format('send_invitation(%L, %L)', :'second_main', (select id from circles where account_id = :'first' limit 1))),
+    (select id from circles where account_id = :'second' limit 1))) as x \gset
+delete from accounts where id = :'first';
+select test.equals('an account that is deleted by hand takes its connections along',
+    (select count(*) from connections where account_id = :'second' or profile_id = :'second_main'), 0::bigint);
+
 select test.equals('every foreign key has its index: ' || conrelid::regclass || ' ' || conname, exists (
     select from pg_index
     where indrelid = conrelid and indpred is null and (indkey::int2[])[0] = conkey[1]

@@ -18,8 +18,14 @@ select test.equals('… not even the name', test.as(:'anna', 'value #>> ''{}'' f
 select test.as(:'bram', 'ensure_account(''Bram'', ''he'')') as bram_main \gset
 select test.equals('in any language but Dutch the circles are English',
     test.as(:'bram', 'name from circles order by position'), 'Family,Friends,Work'::text);
+select set_config('request.jwt.claims', json_build_object('sub', :'bram')::text, false) as x \gset
+update accounts set notify_invitations = false, notify_circle_changes = true;
 select test.equals('switches can be turned by oneself',
-    test.as(:'bram', 'count(*) from (select 1 from accounts) own'), '1'::text);
+    (select row(notify_invitations, notify_contact_updates, notify_circle_changes)::text from accounts), '(f,t,t)'::text);
+select test.fails('nothing else of an account can be', 'update accounts set id = gen_random_uuid()', '42501');
+reset request.jwt.claims;
+select test.equals('… and nobody else''s were',
+    test.as(:'anna', 'notify_invitations::text || notify_circle_changes from accounts'), 'truefalse'::text);
 
 -- Managed profiles
 select test.as(:'anna', 'create_profile(''child'', ''Mia'', ''she'')') as mia \gset

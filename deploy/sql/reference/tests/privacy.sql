@@ -36,8 +36,7 @@ from test.functions;
 
 select test.equals(format('%s keeps a search_path that nobody else can put a table in', signature),
     exists (select from unnest(proconfig) setting where setting = 'search_path=public, pg_temp'), true)
-from test.functions
-where prosecdef;
+from test.functions;
 
 select test.equals(format('%s says what it is', signature), obj_description(oid, 'pg_proc') is not null, true)
 from test.functions;
