@@ -81,6 +81,7 @@ enum Explanation {
             let tries =
                 row.attempt == 0
                 ? "It has not been tried yet" : "\(row.attempt) \(row.attempt == 1 ? "try" : "tries") so far"
+            if row.reason == "provider_paused" { return tries + ", it goes when the provider is resumed" }
             let why = row.reason.map { $0 == "operator" ? " (put back by an operator)" : " (last: \($0))" } ?? ""
             guard let due = row.scheduledAt else { return tries + why + ", it waits for a worker" }
             let wait = due <= now ? "it is due now" : "the next try is due at \(MomentText.write(due))"

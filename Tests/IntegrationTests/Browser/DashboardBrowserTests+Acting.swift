@@ -74,7 +74,7 @@ extension DashboardBrowserTests {
             try await browser.wait(for: "Pause FCM?", in: "dialog h2")
             #expect(try await browser.text("dialog").contains("No worker sends to it"))
             try await visit.confirm("Pause FCM?")
-            try await browser.wait(for: "fcm is paused.", in: ".notice")
+            try await browser.wait(for: "FCM is paused.", in: ".notice")
             let provider = try await browser.text("#provider-fcm")
             #expect(provider.contains("Paused") && provider.contains("Google has an incident"), "\(provider)")
             #expect(provider.contains("dashboard:operator@127.0.0.1"), "\(provider)")
@@ -93,7 +93,7 @@ extension DashboardBrowserTests {
 
             try await browser.click("#provider-fcm form[action$=resume] button")
             try await visit.confirm("Resume FCM?")
-            try await browser.wait(for: "fcm is resumed.", in: ".notice")
+            try await browser.wait(for: "FCM is resumed.", in: ".notice")
             #expect(try await installation.ends(of: waiting, count: 1) == ["accepted"])
             try await browser.wait(for: "Open", in: "#provider-fcm .pill")
             try await visit.open("/activity")
@@ -152,7 +152,7 @@ extension DashboardBrowserTests {
                 #expect(try await visit.installation.ends(of: id, count: 1) == ["accepted"])
             }
             try await visit.open("/activity")
-            #expect(try await browser.text("tbody tr").contains("12 of 12"))
+            #expect(try await browser.text("tbody tr .number").contains("12\nof 12"))
             #expect(try await browser.complaints() == [])
         }
 

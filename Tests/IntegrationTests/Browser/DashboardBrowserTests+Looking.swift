@@ -59,7 +59,7 @@ extension DashboardBrowserTests {
             try await browser.type("<b>nobody</b>", into: "#filter-account")
             try await browser.type("2h", into: "#filter-since")
             try await browser.click("main form[role=search] button")
-            try await browser.wait(for: "account", in: "#filter-fault")
+            try await browser.wait(for: "Account must be a UUID.", in: "#filter-fault")
             #expect(
                 try await browser.run(
                     "return ['account', 'since'].map((name) => document.getElementById('filter-' + name).value).join()")

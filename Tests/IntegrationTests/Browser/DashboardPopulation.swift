@@ -35,6 +35,9 @@ struct DashboardPopulation: Sendable {
         try await installation.phone(.android, of: bram, state: .unregistered)
         try await installation.phone(.android, of: eva)
         let evas = try await installation.phone(.ios, of: eva, environment: .development, isKnown: false)
+        installation.simulator.register([
+            SimulatedDevice(platform: .ios, token: evas.token, environment: .development)
+        ])
 
         // What goes well.
         let connection = UUID()
@@ -133,11 +136,11 @@ struct DashboardPopulation: Sendable {
             select date_trunc('minute', now()) - make_interval(mins => m), c.name, c.labels, c.value, true
             from generate_series(2, 59) m
             cross join lateral (values
-                ('decisions', 'contact_updated fanned_out', (70 + 25 * sin(m / 9.0) + m * 37 % 11)::integer),
-                ('attempts', 'apns accepted accepted', (60 + 20 * sin(m / 9.0) + m * 53 % 13)::integer),
-                ('attempts', 'fcm accepted accepted', case when m > 20 then (30 + 8 * sin(m / 9.0))::integer else 0 end),
-                ('attempts', 'apns device_dead discarded', m * 17 % 4),
-                ('attempts', 'fcm retry available', case when m between 20 and 27 then 60 - 6 * abs(m - 23) else 0 end)
+                ('decisions', 'of the past', (700 + 250 * sin(m / 9.0) + m * 37 % 110)::integer),
+                ('attempts', 'apns of the past accepted', (600 + 200 * sin(m / 9.0) + m * 53 % 130)::integer),
+                ('attempts', 'fcm of the past accepted', case when m > 20 then (300 + 80 * sin(m / 9.0))::integer else 0 end),
+                ('attempts', 'apns of the past discarded', m * 17 % 40),
+                ('attempts', 'fcm of the past available', case when m between 20 and 27 then 600 - 60 * abs(m - 23) else 0 end)
             ) as c (name, labels, value)
             where c.value > 0
             """)
@@ -149,7 +152,7 @@ struct DashboardPopulation: Sendable {
             result = .failure(error)
         }
         try await installation.admin.query(
-            "delete from push.counters where minute < (select min(decided_at) from push.fanouts) - interval '1 minute'")
+            "delete from push.counters where labels like '%of the past%'")
         try result.get()
     }
 }
