@@ -56,6 +56,11 @@ package enum MomentText {
             + ":" + padded(parts.minute) + ":" + padded(parts.second) + (rest == 0 ? "" : "." + padded(rest, 3)) + "Z"
     }
 
+    /// For sentences: `2026-11-30 14:05:00 UTC`.
+    package static func tell(_ moment: Date) -> String {
+        String(Self.write(moment).prefix(19)).replacing("T", with: " ") + " UTC"
+    }
+
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
     private static var utc: Calendar {

@@ -45,6 +45,12 @@ extension DashboardBrowserTests {
                 if look == .phone {
                     let width = try await browser.run("return document.documentElement.scrollWidth").integer ?? 0
                     #expect(width <= WebDriver.phoneWidth, "\(page.name)")
+                    let hidden = try await browser.run(
+                        """
+                        const list = document.querySelector('.top nav ul');
+                        return list ? list.scrollWidth - list.clientWidth : 0;
+                        """)
+                    #expect(hidden == 0, "the way to some page is out of sight on \(page.name)")
                 }
                 let unknown = page.name == "not-found" ? "404" : "no such thing"
                 let complaints = try await browser.complaints().filter { !$0.contains(unknown) }
