@@ -9,8 +9,10 @@ internal import struct FoundationEssentials.UUID
 
 /// How the audit and bulk actions are read.
 enum AuditSQL {
+    /// Of `push.audit`. How many a bulk action has changed stands in the action itself, which has the same id.
     static let columns = """
-        id, at, actor, action, target_kind, target_id, filter::text, matched, changed, note,
+        id, at, actor, action, target_kind, target_id, filter::text, matched,
+        coalesce((select b.changed from push.bulk_actions b where b.id = audit.id), changed), note,
         (extract(epoch from at) * 1000000)::bigint
         """
 
