@@ -217,9 +217,10 @@ extension Installation {
         var probes = 1
         while .seconds(1 << probes) <= ContinuousClock.now - start + .seconds(1) { probes += 1 }
         #expect(received <= 60 + probes)
-        #expect(
+        try await eventually {
             try await installation.number("select count(*) from push.attempts")
-                == installation.simulator.received().count)
+                == installation.simulator.received().count
+        }
         installation.simulator.setFaults(FaultPlan())
         // By itself it would come back too, but with waits that have grown.
         try await installation.resume()
