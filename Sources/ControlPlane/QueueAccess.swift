@@ -11,7 +11,16 @@ final class QueueAccess: Sendable {
     let query: QueueReader.Run
     let reader: QueueReader
     let actions: QueueActions
-    private let latest = Locked<(overview: Overview, at: ContinuousClock.Instant)?>(nil)
+    private let latest = Locked(Latest())
+
+    private struct Latest {
+        var overview: Overview?
+        var at = ContinuousClock.now
+        /// How often something was done.
+        var generation = 0
+        /// Whether nothing was done since its reading began.
+        var isFresh = false
+    }
 
     /// Whoever asks within this time gets what was read last: however many look, it is read once a second.
     private static let freshness = Duration.milliseconds(900)
@@ -28,14 +37,27 @@ final class QueueAccess: Sendable {
 
     /// Not older than a second.
     func overview() async throws -> Overview {
-        if let latest = self.latest.withLock({ $0 }), .now - latest.at < Self.freshness { return latest.overview }
+        let latest = self.latest.withLock { $0 }
+        if latest.isFresh, let overview = latest.overview, .now - latest.at < Self.freshness { return overview }
         let overview = try await self.reader.overview()
-        self.latest.withLock { $0 = (overview, .now) }
+        self.latest.withLock {
+            $0 = Latest(
+                overview: overview, at: .now, generation: $0.generation, isFresh: $0.generation == latest.generation)
+        }
         return overview
     }
 
+    /// Something was done: what was read before it is not to be shown after it. A reading under way may have begun before;
+    /// its values do not stay.
+    func forget() {
+        self.latest.withLock { latest in
+            latest.generation += 1
+            latest.isFresh = false
+        }
+    }
+
     /// What was read last, however old; for a page while the database does not answer.
-    var lastOverview: Overview? { self.latest.withLock { $0?.overview } }
+    var lastOverview: Overview? { self.latest.withLock { $0.overview } }
 }
 
 /// What a failed read means to whom it was for.

@@ -57,7 +57,7 @@ struct Layout {
         \(content)\
         </main>
         <footer class="foot">\
-        Times are UTC; this page is of \(Parts.moment(context.now)).\
+        Times are UTC; read at \(Parts.moment(context.now)).\
         \(context.role.map { " You are signed in as \($0 == .operator ? "operator" : "viewer"). <kbd>/</kbd> goes to the search." as HTML })</footer>
         </body>
         </html>

@@ -23,6 +23,8 @@ package final class EndpointPauses: Sendable {
     private let entries = Locked<[ProviderEndpoint: Entry]>([:])
     /// How often an operator had ended a pause of an endpoint when we last looked.
     private let resumes = Locked<[ProviderEndpoint: Int]>([:])
+    /// Endpoints whose pause was ended by hand, of which nobody has taken note yet.
+    private let ended = Locked<Set<ProviderEndpoint>>([])
 
     package init() {}
 
@@ -57,11 +59,13 @@ package final class EndpointPauses: Sendable {
                 return resumes[endpoint] ?? 0
             }
             if before != pause.resumes {
-                self.entries.withLock { entries in
-                    guard entries[endpoint] != nil else { return }
+                let isOurs = self.entries.withLock { entries in
+                    guard entries[endpoint] != nil else { return false }
                     entries[endpoint]?.end = .now
                     entries[endpoint]?.isResumed = true
+                    return true
                 }
+                if isOurs { self.ended.withLock { _ = $0.insert(endpoint) } }
             }
             if let remaining = pause.remaining, remaining > .zero {
                 let note = PauseNote(reason: pause.reason, fix: pause.fix, by: pause.by)
@@ -69,6 +73,15 @@ package final class EndpointPauses: Sendable {
             }
         }
         return news
+    }
+
+    /// Endpoints whose pause somebody has ended by hand, each told once. Until we heard of it we may have put deliveries
+    /// aside for the rest of a pause that was over.
+    package func takeEnded() -> Set<ProviderEndpoint> {
+        self.ended.withLock { ended in
+            defer { ended = [] }
+            return ended
+        }
     }
 
     /// How long an endpoint still rests; nil when it may be used.

@@ -13,6 +13,8 @@ struct Upkeep: Sendable {
     let name: String
     let version: String
     let isListening: Locked<Bool>
+    /// Endpoints of which the last heartbeat said that their pause was ended.
+    private let resumed = Locked<Set<ProviderEndpoint>>([])
     /// Dependencies that were said not to be well.
     private let told = Locked<Set<WorkerStatus.Dependency.Name>>([])
 
@@ -155,6 +157,20 @@ struct Upkeep: Sendable {
             self.context.log.warning("batches were taken over by another worker", ["count": lost])
         }
         for (endpoint, note) in self.context.pauses.adopt(heartbeat.pauses) { self.context.log(note, of: endpoint) }
+        try await self.hasten()
+    }
+
+    /// Makes due what was put aside for a pause between its end and the heartbeat that told of it; and a heartbeat later
+    /// once more, for what was on its way into the database then.
+    private func hasten() async throws {
+        let ended = self.context.pauses.takeEnded()
+        let endpoints = self.resumed.withLock { resumed in
+            defer { resumed = ended }
+            return resumed.union(ended)
+        }
+        guard !endpoints.isEmpty else { return }
+        let hastened = try await self.session.query(ProviderPause.hasten(Array(endpoints)), for: .heartbeat).affected
+        if hastened > 0 { self.wake.wake() }
     }
 
     private func sweep(_ age: Duration) async throws {

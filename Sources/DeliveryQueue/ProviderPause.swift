@@ -19,6 +19,28 @@ package enum ProviderPause {
     /// How many deliveries the end of a pause makes due at once; the others come when they are due.
     private static let mostHastened = 10_000
 
+    /// Makes due what waits for the end of a pause that is over: put aside by a worker that had not heard of the end yet,
+    /// so it was not there when ``resume(_:)`` did the same. What waits for its next try is left alone.
+    package static func hasten(_ endpoints: [ProviderEndpoint]) -> PostgresQuery {
+        """
+        update push.waiting set scheduled_at = now()
+        where delivery_id = any (array(
+            select d.delivery_id
+            from push.providers p
+            cross join lateral (
+                select w.delivery_id from push.waiting w
+                where w.endpoint = p.endpoint and w.scheduled_at > now() and w.lease_token is null
+                    and (w.reason = 'provider_paused' or w.scheduled_at > now() + interval '1 hour')
+                order by w.scheduled_at
+                limit \(unescaped: String(Self.mostHastened))
+                for update skip locked
+            ) d
+            where p.endpoint = any (\(endpoints.map(\.rawValue))::text[])
+                and (p.paused_until is null or p.paused_until <= now())
+        ))
+        """
+    }
+
     /// Ends every kind of pause, and makes due what waited for it; answers how many endpoints were paused.
     package static func resume(_ endpoints: [ProviderEndpoint]) -> PostgresQuery {
         """

@@ -202,8 +202,8 @@ import struct FoundationEssentials.UUID
             #expect(try row.text(1) == "pause")
             #expect(try row.text(2) == "fcm")
             let page = try await plane.get("/", visitor.header)
-            #expect(page.body.contains("fcm is paused."))
-            #expect(try await !plane.get("/", visitor.header).body.contains("fcm is paused."))
+            #expect(page.body.contains("FCM is paused."))
+            #expect(try await !plane.get("/", visitor.header).body.contains("FCM is paused."))
             #expect(try await plane.submit("/providers/fcm/resume", as: visitor).status == 303)
             try await plane.database.owner.query("delete from push.audit")
         }

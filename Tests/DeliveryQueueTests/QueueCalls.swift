@@ -110,10 +110,11 @@ extension AttemptEntry {
 extension ParkedEntry {
     static func make(
         _ delivery: DeliveryReference, endpoint: ProviderEndpoint = .apnsProduction, attempts: Int = 1,
+        reason: String = "status_503",
         wait: Duration = .zero
     ) -> ParkedEntry {
         ParkedEntry(
-            delivery: delivery, endpoint: endpoint, attempts: attempts, reason: "status_503", wait: wait,
+            delivery: delivery, endpoint: endpoint, attempts: attempts, reason: reason, wait: wait,
             expiresAt: Date(timeIntervalSinceNow: 3600))
     }
 }

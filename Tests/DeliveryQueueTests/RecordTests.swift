@@ -364,6 +364,29 @@ internal import struct FoundationEssentials.UUID
         }
     }
 
+    /// A worker parks for a pause until it hears, with its next heartbeat, that somebody has ended it.
+    @Test func `what was parked for a pause after its end is made due, what waits for a try is not`() async throws {
+        try await QueueDatabase.with { queue in
+            let calls = try await QueueCalls(queue)
+            try await calls.connection.query(ProviderPause.pause([.fcm, .apnsProduction], reason: "r", by: "p"))
+            try await calls.connection.query(ProviderPause.resume([.fcm]))
+            let (late, tried, old, paused) = (
+                DeliveryReference.make(), DeliveryReference.make(), DeliveryReference.make(), DeliveryReference.make()
+            )
+            try await calls.record(
+                QueueRecord(parked: [
+                    .make(late, endpoint: .fcm, reason: "provider_paused", wait: .seconds(86_400)),
+                    .make(old, endpoint: .fcm, reason: "TooManyRequests", wait: .seconds(86_400)),
+                    .make(tried, endpoint: .fcm, reason: "status_503", wait: .seconds(900)),
+                    .make(paused, endpoint: .apnsProduction, reason: "provider_paused", wait: .seconds(86_400)),
+                ]))
+            #expect(try await calls.claimWaiting([.fcm, .apnsProduction]).isEmpty)
+            try await calls.connection.query(ProviderPause.hasten([.fcm, .apnsProduction]))
+            let due = try await calls.claimWaiting([.fcm, .apnsProduction])
+            #expect(Set(due.map(\.reference.deliveryID)) == [late.deliveryID, old.deliveryID])
+        }
+    }
+
     @Test func `a pause keeps the later end, whoever comes last`() async throws {
         try await QueueDatabase.with { queue in
             let calls = try await QueueCalls(queue)

@@ -64,6 +64,8 @@ import Testing
         pauses.pause(.fcm, for: .seconds(10), .noAnswers)
         #expect((pauses.remaining(.fcm) ?? .zero) > .seconds(90))
         pauses.adopt([.fcm: .init(remaining: nil, resumes: 1)])
+        #expect(pauses.takeEnded() == [.fcm])
+        #expect(pauses.takeEnded().isEmpty)
         #expect(pauses.remaining(.fcm) == nil)
         #expect(pauses.needsProbe(.fcm))
     }

@@ -206,10 +206,13 @@ package final class ChildProcess: Sendable {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
+            // Only what is new is searched: a picture comes as one line of megabytes.
+            var searched = pending.count
             pending += buffer[..<count]
-            while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+            while let end = pending[searched...].firstIndex(of: UInt8(ascii: "\n")) {
                 take(String(decoding: pending[..<end], as: UTF8.self))
                 pending.removeSubrange(...end)
+                searched = 0
             }
         }
         if !pending.isEmpty { take(String(decoding: pending, as: UTF8.self)) }

@@ -45,7 +45,10 @@ struct ActionRunner: Sendable {
             return true
         }
         guard isFree else { throw Busy() }
-        defer { self.running.withLock { $0 -= 1 } }
+        defer {
+            self.running.withLock { $0 -= 1 }
+            self.queue.forget()
+        }
         do {
             return try await self.perform(action, filter: filter, actor: actor, note: note)
         } catch let refusal as QueueActions.Refusal {

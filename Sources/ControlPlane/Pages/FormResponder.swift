@@ -93,7 +93,7 @@ struct FormResponder: Sendable {
         case .refused(let why): return self.pages.error(400, caller, detail: why)
         case .bulk(let bulk): return Answers.redirect(to: Route.bulk(bulk.id).address)
         case .provider(let endpoint, let isPaused):
-            self.tell("\(endpoint.rawValue) is \(isPaused ? "paused" : "resumed").", caller)
+            self.tell("\(Explanation.endpoint(endpoint)) is \(isPaused ? "paused" : "resumed").", caller)
             return Answers.redirect(to: Self.origin(head) ?? Route.overview.address)
         case .deliveries(let result):
             self.tell(Self.words(action, result), caller)

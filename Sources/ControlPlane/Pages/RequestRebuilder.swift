@@ -18,9 +18,6 @@ struct RequestRebuilder: Sendable {
     let languages: @Sendable () -> LanguageCatalog
     let lifetime: @Sendable (NotificationKind) -> Duration
 
-    private static let note =
-        "Built from the rows as they are now, so texts, language and badge may differ from what was sent. Tokens are masked."
-
     /// - Parameter showsNames: whether people's names stand in it; otherwise a mark does.
     func request(of row: DeliveryRow, showsNames: Bool) async throws -> RebuiltRequest {
         let facts = try await self.facts(row.notificationID)
@@ -43,7 +40,7 @@ struct RequestRebuilder: Sendable {
             id: row.id, notification: notification, kind: kind, device: device, token: token,
             badge: facts?.unreadCount ?? 0,
             expiresAt: notification.createdAt.addingTimeInterval(Double(self.lifetime(kind).components.seconds)))
-        return RebuiltRequest(text: self.text(delivery), note: Self.note)
+        return RebuiltRequest(text: self.text(delivery))
     }
 
     /// The name in a notification's row.

@@ -61,6 +61,10 @@ enum Parts {
         return #"\#(title) <code class="quiet">\#(name)</code>"#
     }
 
+    /// Whether it waits for the end of a pause, which is no time that one could name: the time of its next try is only
+    /// when it is looked at again in any case.
+    static func waitsForResume(_ reason: String?) -> Bool { reason == "provider_paused" }
+
     // MARK: - Ids
 
     /// The beginning of an id, which leads to its page.

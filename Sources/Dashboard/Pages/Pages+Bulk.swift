@@ -42,7 +42,7 @@ extension Pages {
                     <div><dt>Changed</dt><dd>\(Format.number(action.changed))</dd></div>
                     <div><dt>Left as they were</dt><dd>\(Format.number(refused))</dd></div>
                     </dl>
-                    \(HTML.when(refused > 0, "<p class=\"quiet\">Left as they were: those that had changed by themselves, or that a worker held.</p>\n"))\
+                    \(HTML.when(refused > 0, "<p class=\"quiet\">Left as they were: those that had changed by themselves, that a worker held, or that cannot be sent any more: read or deleted meanwhile, or their token is dead.</p>\n"))\
                     \(HTML.when(action.error != nil, "<p class=\"fault\">\(action.error ?? "")</p>\n"))\
                     <p class="quiet">Begun by \(action.actor) \(Parts.relative(action.startedAt, context)), \
                     last seen to move \(Parts.relative(action.updatedAt, context)).</p>

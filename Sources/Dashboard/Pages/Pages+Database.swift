@@ -38,7 +38,7 @@ extension Pages {
             </section>
             <section class="box">
             <h2>How a claim reads</h2>
-            <p>\(Format.duration(seconds: health.claim.milliseconds / 1000)), executed once without locking anything.</p>
+            <p>It took \(Format.duration(seconds: health.claim.milliseconds / 1000)), run once without locking anything.</p>
             <pre tabindex="0" role="region" aria-label="Plan of the claim">\(health.claim.lines.joined(separator: "\n"))</pre>
             </section>
             </div>

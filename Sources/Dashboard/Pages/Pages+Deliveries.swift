@@ -79,12 +79,18 @@ extension Pages {
         func value(_ field: DeliveryFilter.Field) -> String {
             listing.fault?.entered.last { $0.name == field.rawValue }?.value ?? listing.filter.text(field) ?? ""
         }
-        func input(_ field: DeliveryFilter.Field, _ label: String, _ example: String, isFirst: Bool = false) -> HTML {
+        func input(
+            _ field: DeliveryFilter.Field, _ label: String, _ example: String, isFirst: Bool = false,
+            isLong: Bool = false
+        )
+            -> HTML
+        {
+            let style: HTML = isLong ? #" class="long""# : .empty
             let isWrong = listing.fault?.invalid.field == field
             let search: HTML = isFirst ? " data-search" : .empty
             let fault: HTML = isWrong ? #" aria-invalid="true" aria-describedby="filter-fault""# : .empty
             return """
-                <div><label for="filter-\(field.rawValue)">\(label)</label>\
+                <div\(style)><label for="filter-\(field.rawValue)">\(label)</label>\
                 <input id="filter-\(field.rawValue)" name="\(field.rawValue)" value="\(value(field))" \
                 placeholder="\(example)" autocomplete="off" spellcheck="false"\(search)\(fault)></div>
 
@@ -109,9 +115,9 @@ extension Pages {
             <section class="box filter" aria-label="Search">
             <form method="get" action="\(Route.deliveries())" role="search">
             <div class="fields">
-            \(input(.account, "Account", "id", isFirst: true))\
-            \(input(.notification, "Notification", "id"))\
-            \(input(.device, "Device", "id"))\
+            \(input(.account, "Account", "id", isFirst: true, isLong: true))\
+            \(input(.notification, "Notification", "id", isLong: true))\
+            \(input(.device, "Device", "id", isLong: true))\
             \(choice(.state, "State", DeliveryState.allCases.map { ($0.rawValue, Explanation.state($0).title) }))\
             \(choice(.kind, "Kind", kinds))\
             \(choice(.platform, "Platform", Platform.allCases.map { ($0.rawValue, Explanation.platform($0)) }))\
@@ -158,7 +164,8 @@ extension Pages {
         case .kind: HTML(escaping: Explanation.kind(named: value))
         case .platform: HTML(escaping: Platform(rawValue: value).map { Explanation.platform($0) } ?? value)
         case .account, .notification, .device: #"<span class="id">\#(value)</span>"#
-        case .reason, .since, .until, nil: HTML(escaping: value)
+        case .since, .until: MomentText.read(value, now: .distantPast).map { Parts.moment($0) } ?? HTML(escaping: value)
+        case .reason, nil: HTML(escaping: value)
         }
     }
 
@@ -217,11 +224,14 @@ extension Pages {
     }
 
     private static func cells(_ row: DeliveryRow, _ context: PageContext) -> [HTML] {
-        let due: HTML? = row.scheduledAt.map { #"<p class="quiet">due \#(Parts.relative($0, context))</p>"# }
+        let due: HTML? =
+            Parts.waitsForResume(row.reason)
+            ? "<p class=\"quiet\">until the provider is resumed</p>" as HTML
+            : row.scheduledAt.map { #"<p class="quiet">due \#(Parts.relative($0, context))</p>"# }
         return [
             Parts.link(row.id, to: .delivery(row.id)),
             Parts.relative(row.time, context),
-            "\(Parts.pill(row.state))\(due)",
+            "\(Parts.pill(row.state))\(row.state == .available ? due : nil)",
             Parts.kind(row.kind),
             Parts.platform(row.platform),
             Parts.reason(row.reason),

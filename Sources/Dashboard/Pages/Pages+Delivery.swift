@@ -74,7 +74,7 @@ extension Pages {
             content: """
                 <div class="head"><h2>What became of it</h2>\(Parts.pill(row.state))</div>
                 <p>\(self.sentence(timeline.summary))</p>
-                \(advice.map { "<p class=\"quiet\"><strong>What to do:</strong> \($0)</p>\n" as HTML })\(actions)
+                \(advice.map(self.whatToDo))\(actions)
                 """)
     }
 
@@ -138,7 +138,7 @@ extension Pages {
         let title: HTML = isTry ? "Try \(attempt.number): \(outcome.title)" : "\(outcome.title)"
         var facts: [HTML] = []
         if let status = attempt.status { facts.append("status \(status)") }
-        if let reason = attempt.reason { facts.append("<code>\(reason)</code>") }
+        if attempt.outcome != "retried", let word = attempt.reason { facts.append("<code>\(word)</code>") }
         if let milliseconds = attempt.milliseconds {
             facts.append("answered in \(Format.duration(seconds: Double(milliseconds) / 1000))")
         }
@@ -146,15 +146,16 @@ extension Pages {
         if attempt.outcome != "retried" {
             facts.append("worker <span class=\"id\">\(attempt.workerID.text.prefix(8))</span>")
         }
-        let reason = attempt.reason.map { Explanation.reason(named: $0) }
+        // The word of a retry is that of an end by an operator, and its explanation says all.
+        let reason = attempt.outcome == "retried" ? nil : attempt.reason.map { Explanation.reason(named: $0) }
         // What to do about the end is told above.
-        let hints = [reason?.meaning, attempt.state.isFinal ? nil : reason?.advice].compactMap(\.self)
+        let advice = attempt.state.isFinal ? nil : reason?.advice
         return self.item(
             self.tone(attempt), title, at: attempt.finishedAt,
             """
             <p>\(self.sentence(attempt.explanation))</p>
-            \(HTML.when(!hints.isEmpty, "<p>\(hints.joined(separator: " "))</p>\n"))\
-            <p class="quiet">\(facts.joined(separator: " · "))</p>
+            \(reason.map { "<p>\($0.meaning)</p>\n" as HTML })\(advice.map(self.whatToDo))\
+            \(HTML.when(!facts.isEmpty, "<p class=\"quiet\">\(facts.joined(separator: " · "))</p>\n"))
 
             """)
     }
@@ -164,7 +165,9 @@ extension Pages {
         let due: HTML =
             waiting.isLeased
             ? "A worker has it until \(Parts.moment(waiting.scheduledAt))."
-            : "Due \(Parts.relative(waiting.scheduledAt, context)), at \(Parts.moment(waiting.scheduledAt))."
+            : Parts.waitsForResume(waiting.reason)
+                ? "It goes when the provider is resumed."
+                : "Due \(Parts.relative(waiting.scheduledAt, context)), at \(Parts.moment(waiting.scheduledAt))."
         return self.item(
             waiting.isLeased ? .busy : .warn, title, at: nil,
             """
@@ -221,8 +224,8 @@ extension Pages {
         }
         return """
             <div class="head"><h2>The request</h2>\(names)</div>
-            <p class="quiet">Built anew from the row, as it would be sent now: texts are never stored. Tokens and \
-            signatures are masked.\(request.note.map { " \($0)" as HTML })</p>
+            <p class="quiet">Built anew from the rows as they are now: texts are never stored, so words, language \
+            and badge may differ from what was sent. Tokens and signatures are masked.\(request.note.map { " \($0)" as HTML })</p>
             <pre tabindex="0" role="region" aria-label="The request">\(text)</pre>
 
             """
@@ -233,6 +236,10 @@ extension Pages {
         context.showsNames
             ? #"<a class="quiet end" href="\#(route(Route.Query()))">Hide names</a>"#
             : #"<a class="quiet end" href="\#(route(Route.Query([("names", "1")])))">Show names</a>"#
+    }
+
+    static func whatToDo(_ advice: String) -> HTML {
+        "<p class=\"quiet\"><strong>What to do:</strong> \(advice)</p>\n"
     }
 
     /// With a full stop, once.

@@ -8,8 +8,8 @@ extension Pages {
             context,
             """
             <section class="box">
-            <p>\(meaning)</p>
             \(HTML.when(detail != nil, "<p><strong>\(detail ?? "")</strong></p>\n"))\
+            <p>\(meaning)</p>
             <p class="quiet">Status \(status).</p>
             <div class="actions"><a class="button soft" href="\(Route.overview)">To the overview</a></div>
             </section>

@@ -70,7 +70,7 @@ extension Pages {
             <div class="head"><h2>Why</h2>\(pill)</div>
             <p><strong>\(self.sentence(view.summary))</strong></p>
             \(HTML.when(view.decision?.explanation != view.summary, explanation ?? .empty))\
-            \(decision?.advice.map { "<p class=\"quiet\"><strong>What to do:</strong> \($0)</p>\n" as HTML })\
+            \(decision?.advice.map(self.whatToDo))\
             \(decided)\(queued)\(HTML.when(view.mayCancel, self.actions(cancel.html(context))))\
             </section>
 
@@ -97,7 +97,7 @@ extension Pages {
                     self.answer(verdict.buzzed),
                     """
                     \(self.sentence(verdict.explanation))\
-                    \(advice.map { "<p class=\"quiet\">\($0)</p>" as HTML })
+                    \(advice.map(self.whatToDo))
                     """,
                     HTML(
                         escaping: platform.map { Platform(rawValue: $0).map { Explanation.platform($0) } ?? $0 } ?? ""),
@@ -120,7 +120,7 @@ extension Pages {
         guard let device else { return "row gone" }
         guard device.hasToken else { return "none" }
         if let since = device.tokenInvalidatedAt {
-            return "invalid since \(Parts.relative(since, context)) \(Parts.reason(device.tokenInvalidReason))"
+            return "marked dead \(Parts.relative(since, context)): \(Parts.reason(device.tokenInvalidReason))"
         }
         let registered = device.tokenUpdatedAt.map { "registered \(Parts.relative($0, context))" as HTML } ?? "there"
         return device.platform == Platform.ios.rawValue ? "\(registered), \(device.environment)" : registered

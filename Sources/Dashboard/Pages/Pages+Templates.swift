@@ -129,10 +129,10 @@ extension Pages {
             <div><label for="sample-pronoun">Pronoun</label><select id="sample-pronoun" name="pronoun">\(pronouns)</select></div>
             <div class="long"><label for="sample-categories">Categories, of \(LanguageFile.categoryNames.joined(separator: ", "))</label>\
             <input id="sample-categories" name="categories" value="\(sample.categories.joined(separator: ", "))" maxlength="200" autocomplete="off"></div>
-            <div><label for="sample-title">Title of a system message</label><input id="sample-title" name="title" value="\(sample.title)" maxlength="500" autocomplete="off"></div>
-            <div class="long"><label for="sample-body">Its body</label><input id="sample-body" name="body" value="\(sample.body)" maxlength="2000" autocomplete="off"></div>
+            <div class="long"><label for="sample-title">Title of a system message</label><input id="sample-title" name="title" value="\(sample.title)" maxlength="500" autocomplete="off"></div>
+            <div class="whole"><label for="sample-body">Body of a system message</label><input id="sample-body" name="body" value="\(sample.body)" maxlength="2000" autocomplete="off"></div>
             </div>
-            <div class="actions"><button>Draw</button><a class="button soft" href="\(Route.templates())">As before</a></div>
+            <div class="actions"><button>Draw</button><a class="button soft" href="\(Route.templates())">Our sample again</a></div>
             </form>
             </section>
 

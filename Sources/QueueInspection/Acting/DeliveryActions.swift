@@ -100,7 +100,7 @@ struct DeliveryActions {
             """)
         return try rows.map { row in
             let isChanged = try row.bool(2)
-            let expiry = try row.optionalDate(3).map(MomentText.write) ?? ""
+            let expiry = try row.optionalDate(3).map(MomentText.tell) ?? ""
             return ActionResult.Item(
                 id: try row.uuid(0), isChanged: isChanged,
                 message: Self.retryMessage(try row.text(1), isChanged: isChanged, expiry: expiry))

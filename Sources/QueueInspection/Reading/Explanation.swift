@@ -81,15 +81,16 @@ enum Explanation {
             let tries =
                 row.attempt == 0
                 ? "It has not been tried yet" : "\(row.attempt) \(row.attempt == 1 ? "try" : "tries") so far"
+            if row.reason == "provider_paused" { return tries + ", it goes when the provider is resumed" }
             let why = row.reason.map { $0 == "operator" ? " (put back by an operator)" : " (last: \($0))" } ?? ""
             guard let due = row.scheduledAt else { return tries + why + ", it waits for a worker" }
-            let wait = due <= now ? "it is due now" : "the next try is due at \(MomentText.write(due))"
+            let wait = due <= now ? "it is due now" : "the next try is due at \(MomentText.tell(due))"
             return tries + why + ", \(wait)"
         }
     }
 
     static func paused(_ pause: ProviderState.Pause, at endpoint: ProviderEndpoint) -> String {
-        let end = pause.until.map { "until \(MomentText.write($0))" } ?? "until an operator resumes it"
+        let end = pause.until.map { "until \(MomentText.tell($0))" } ?? "until an operator resumes it"
         return "\(endpoint.rawValue) is paused \(end): \(pause.reason)"
     }
 
@@ -99,7 +100,7 @@ enum Explanation {
     ) -> String {
         if let since = device.tokenInvalidatedAt {
             let why = device.tokenInvalidReason.map { " (\($0))" } ?? ""
-            return "Its token was marked dead at \(MomentText.write(since))\(why): the app must register again"
+            return "Its token was marked dead at \(MomentText.tell(since))\(why): the app must register again"
         }
         guard device.hasToken else { return "It has no push token: the app never registered one, or signed out" }
         guard Platform(rawValue: device.platform) != nil else {

@@ -62,7 +62,7 @@ extension QueueReader {
             let accepted = deliveries.count { $0.state == .accepted }
             let open = deliveries.count { !$0.state.isFinal }
             let failed = deliveries.count - accepted - open
-            let parts = [(accepted, "accepted"), (open, "not sent yet"), (failed, "not sent")].filter { $0.0 > 0 }
+            let parts = [(accepted, "accepted"), (open, "not yet"), (failed, "not accepted")].filter { $0.0 > 0 }
             return "Of \(deliveries.count) \(deliveries.count == 1 ? "device" : "devices"): "
                 + parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         }

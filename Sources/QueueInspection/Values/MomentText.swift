@@ -3,7 +3,8 @@ package import struct FoundationEssentials.Date
 package import struct FoundationEssentials.DateComponents
 package import struct FoundationEssentials.TimeZone
 
-/// Moments as people write them: `90s`, `15m`, `2h`, `30d` ago, a day, or a day and a time of day, in UTC.
+/// Moments as people write them: `90s`, `15m`, `2h`, `30d` ago, a day, or a day and a time of day, in UTC, with a `T` or
+/// a space between.
 package enum MomentText {
     /// From 2000 to 2199, so that it can be compared in the database; nil for anything else.
     package static func read(_ text: String, now: Date) -> Date? {
@@ -12,7 +13,7 @@ package enum MomentText {
             guard (0...1_000_000_000).contains(number) else { return nil }
             return now.addingTimeInterval(-Double(number) * seconds)
         }
-        let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "T" || $0 == " " }
         let day = parts[0].split(separator: "-", omittingEmptySubsequences: false)
         guard day.count == 3, let year = Self.number(day[0], 2000...2199), let month = Self.number(day[1], 1...12),
             let date = Self.number(day[2], 1...31)
@@ -53,6 +54,11 @@ package enum MomentText {
         let rest = milliseconds % 1000
         return padded(parts.year, 4) + "-" + padded(parts.month) + "-" + padded(parts.day) + "T" + padded(parts.hour)
             + ":" + padded(parts.minute) + ":" + padded(parts.second) + (rest == 0 ? "" : "." + padded(rest, 3)) + "Z"
+    }
+
+    /// For sentences: `2026-11-30 14:05:00 UTC`.
+    package static func tell(_ moment: Date) -> String {
+        String(Self.write(moment).prefix(19)).replacing("T", with: " ") + " UTC"
     }
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]

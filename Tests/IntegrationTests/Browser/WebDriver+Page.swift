@@ -15,8 +15,15 @@ extension WebDriver {
 
     func title() async throws -> String { try await self.ask("GET", "/title").string ?? "" }
 
+    /// What is updated just now may be drawn anew between the look and the click: then it is looked for again.
     func click(_ selector: String) async throws {
-        try await self.ask("POST", "/element/\(try await self.element(selector))/click")
+        for _ in 0..<4 {
+            do {
+                try await self.ask("POST", "/element/\(try await self.element(selector))/click")
+                return
+            } catch let refusal as Refusal where refusal.description.contains("stale element reference") {}
+        }
+        throw Refusal(description: "\(selector) does not stay")
     }
 
     func type(_ text: String, into selector: String) async throws {
@@ -73,11 +80,26 @@ extension WebDriver {
         return id
     }
 
+    /// What the console has said since it was last asked: errors of scripts, refusals by the content security policy,
+    /// requests that failed.
+    func complaints() async throws -> [String] {
+        let entries = try await self.ask("POST", "/se/log", ["type": "browser"])
+        guard case .array(let list) = entries else { return [] }
+        return list.compactMap { entry in
+            guard let entry = entry.object, let level = entry["level"]?.string, level != "INFO", level != "DEBUG"
+            else { return nil }
+            return "\(level): \(entry["message"]?.string ?? "")"
+        }
+    }
+
     // MARK: - How it looks
 
     enum Look: String, CaseIterable, Sendable {
         case light, dark, phone
     }
+
+    /// Of the narrowest phones in use, in CSS pixels.
+    static let phoneWidth: Int64 = 360
 
     /// As on a wide screen in daylight or at night, or on a phone.
     func show(as look: Look) async throws {
@@ -88,7 +110,7 @@ extension WebDriver {
                     ["name": "prefers-color-scheme", "value": look == .dark ? "dark" : "light"]
                 ]
             ])
-        let size: (width: Int64, height: Int64) = look == .phone ? (390, 844) : (1280, 900)
+        let size: (width: Int64, height: Int64) = look == .phone ? (Self.phoneWidth, 780) : (1280, 900)
         try await self.tool(
             "Emulation.setDeviceMetricsOverride",
             [
@@ -99,8 +121,16 @@ extension WebDriver {
 
     /// Saves what the whole page looks like as a PNG.
     func screenshot(to path: String) async throws {
+        let metrics = try await self.tool("Page.getLayoutMetrics", [:])
+        let size = metrics.object?["cssContentSize"]?.object ?? [:]
         let shot = try await self.tool(
-            "Page.captureScreenshot", ["format": "png", "captureBeyondViewport": true])
+            "Page.captureScreenshot",
+            [
+                "format": "png", "captureBeyondViewport": true,
+                "clip": [
+                    "x": 0, "y": 0, "width": size["width"] ?? 0, "height": size["height"] ?? 0, "scale": 1,
+                ],
+            ])
         guard let text = shot.object?["data"]?.string, let data = Data(base64Encoded: text) else {
             throw Refusal(description: "no picture")
         }

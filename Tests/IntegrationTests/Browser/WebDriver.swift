@@ -40,12 +40,15 @@ final class WebDriver: Sendable {
             [
                 "capabilities": [
                     "alwaysMatch": [
-                        "browserName": "chrome",
+                        "browserName": "chrome", "goog:loggingPrefs": ["browser": "ALL"],
+                        "timeouts": ["script": 90_000, "pageLoad": 90_000],
                         "goog:chromeOptions": [
                             "args": [
                                 "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
                                 "--hide-scrollbars", "--window-size=1280,900", "--disable-background-networking",
                                 "--no-first-run",
+                                // It ends with its driver, also with one that is killed.
+                                "--remote-debugging-pipe",
                             ]
                         ],
                     ]
@@ -78,7 +81,18 @@ final class WebDriver: Sendable {
     /// By curl: Foundation's own client does not take what chromedriver sends as headers.
     private static func command(_ method: String, _ address: String, _ body: JSONValue?) async throws -> JSONValue {
         var arguments = ["-sS", "-m", "90", "-X", method, "-H", "Content-Type: application/json", address]
-        if method == "POST" { arguments += ["--data-raw", (body ?? [:]).json] }
+        let json = method == "POST" ? (body ?? [:]).json : ""
+        var file: String?
+        defer { if let file { try? FileManager.default.removeItem(atPath: file) } }
+        if json.utf8.count > 64 * 1024 {
+            // Longer than an argument may be.
+            let path = FileManager.default.temporaryDirectory.path + "/webdriver-\(UUID().uuidString).json"
+            file = path
+            try Data(json.utf8).write(to: URL(filePath: path))
+            arguments += ["--data-binary", "@\(path)"]
+        } else if method == "POST" {
+            arguments += ["--data-raw", json]
+        }
         let text = try await ChildProcess.run("/usr/bin/curl", arguments, within: .seconds(100))
         let answer = try JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8))["value"] ?? .null
         if let error = answer.object?["error"]?.string {
