@@ -82,7 +82,8 @@ import Testing
         let workers = [try await installation.startWorker(), try await installation.startWorker()]
         installation.simulator.setFaults(
             FaultPlan([
-                FaultRule(.apns, share: 0.02, closeConnection: .afterHandling),
+                // A stream at a time: what was accepted on a connection that ends is cancelled by right, as nobody knows.
+                FaultRule(.apns, share: 0.05, resetStream: 2),
                 FaultRule(.apns, share: 0.3, answer: FaultRule.Answer(status: 503, reason: "ServiceUnavailable")),
                 FaultRule(.fcm, share: 0.1, answer: FaultRule.Answer(status: 400, reason: "INVALID_ARGUMENT")),
                 FaultRule(.fcm, share: 0.3, answer: FaultRule.Answer(status: 503, reason: "UNAVAILABLE")),
