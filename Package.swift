@@ -177,13 +177,15 @@ let package = Package(
             [
                 "push-fanout", "CommandLineArguments", "Postgres", "PushModel", "DeliveryQueue", "Delivery", "APNS",
                 "ControlPlane", "HTTPServer", "FCM", "Observability", "Cryptography", "JSONWebToken", "TestSupport",
+                "QueueInspection",
             ]
         ),
         tests(
             "IntegrationTests",
             [
                 "TestSupport", "Postgres", "PushModel", "PushSimulator", "HTTPTransport", "DeliveryQueue", "Delivery",
-                "Locking", "Cryptography", "JSONWebToken", "push-fanout", "push-simulator",
+                "Locking", "Cryptography", "JSONWebToken", "QueueInspection", "Observability", "push-fanout",
+                "push-simulator",
             ]
         ),
     ],

@@ -75,7 +75,17 @@ struct ReadFailure {
                 503,
                 "The database took longer than three seconds for this, so it was stopped. Narrow the search, or see what slows the database down."
             )
-        case let error as PostgresError where error.isConnectionLoss || error.isRetryable || error.isReadOnly:
+        case let error as PostgresError where error.isReadOnly:
+            self.init(
+                503,
+                "The database takes no writes (a standby, or default_transaction_read_only is on), so it is not used: DATABASE_URL must lead to the primary."
+            )
+        case let error as PostgresError where error.sqlState == "55P03":
+            self.init(
+                503,
+                "Somebody holds a lock on the queue: another operator's action, or a session that changes or locks its tables. Try again in a moment."
+            )
+        case let error as PostgresError where error.isConnectionLoss || error.isRetryable:
             self.init(503, nil)
         case let error as PostgresError
         where error.sqlState == "42P01" || error.sqlState == "42703" || error.sqlState == "42501":

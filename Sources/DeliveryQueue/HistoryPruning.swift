@@ -7,8 +7,9 @@ package struct HistoryPruning: Sendable {
     package var keep: Duration
 
     package static let defaultKeep = Duration.seconds(30 * 86_400)
-    /// The sweep asks the history whether a notification is new; it must be there for longer than the sweep looks back.
-    package static let leastBeyondSweep = Duration.seconds(2 * 86_400)
+    /// The sweep and the webhook ask the history whether a notification is new: it must be there for longer than the sweep
+    /// looks back, and than a notification is worth a push.
+    package static let leastBeyond = Duration.seconds(2 * 86_400)
     private static let triesForLock = 3
 
     /// How many days, and how many slices of rows, one run ends at most.

@@ -8,6 +8,7 @@ package struct Migration: Sendable {
     package static let all: [Migration] = [
         Migration(version: 1, name: "queue", bytes: PackageResources.V0001_queue_sql),
         Migration(version: 2, name: "inspection", bytes: PackageResources.V0002_inspection_sql),
+        Migration(version: 3, name: "ends", bytes: PackageResources.V0003_ends_sql),
     ]
 
     /// Joins the schema with the app's tables; see the file.

@@ -7,6 +7,10 @@ package import struct FoundationEssentials.UUID
 /// its outcomes is stored. Counters count the rows that were really written. Devices are locked in the order of their
 /// ids: two workers may find the same phones dead at once. `offset 0` keeps a look-up for each row what it is: as a join it
 /// would read all of a day's partition while the statistics say that there is nothing in it.
+///
+/// What has ended is not parked: a worker whose lease ran out may come with a try that is to be repeated, while the
+/// delivery was sent by another, or cancelled by an operator. Ends of the last day are asked for; what is in `push.waiting`
+/// was put back after its end, or never ended.
 package struct RecordStatement: Sendable {
     package var source: SourceSchema
     package var workerID: UUID
@@ -84,6 +88,14 @@ package struct RecordStatement: Sendable {
                     expires_at, wait)
                 where not exists (
                     select from push.attempts t where t.delivery_id = p.delivery_id and t.state = 'accepted' offset 0
+                ) and (
+                    exists (select from push.waiting w where w.delivery_id = p.delivery_id offset 0)
+                    or not exists (
+                        select from push.attempts t
+                        where t.delivery_id = p.delivery_id and t.state in ('accepted', 'discarded', 'cancelled')
+                            and t.finished_at >= now() - interval '1 day'
+                        offset 0
+                    )
                 )
                 on conflict (delivery_id) do update set
                     endpoint = excluded.endpoint, attempts = excluded.attempts, reason = excluded.reason,

@@ -80,7 +80,10 @@ extension PostgresError {
     }
 
     /// The server takes no writes: a standby, or a primary demoted while its sockets stayed open. Reconnect, then find out.
-    package var isReadOnly: Bool { self.sqlState == "25006" }
+    /// Met on the way in, it is libpq that says so, of what `target_session_attrs` asks for.
+    package var isReadOnly: Bool {
+        self.sqlState == "25006" || (self.code == .connection && self.message.contains("session is read-only"))
+    }
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {

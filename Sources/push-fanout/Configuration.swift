@@ -171,16 +171,22 @@ struct Configuration: Sendable {
         guard keep >= least else {
             throw ConfigurationError(
                 .keep,
-                "must be \(Self.days(least)) at least: two days more than PUSH_SWEEP_AGE, or the sweep would take "
-                    + "notifications whose decision is gone for new ones", example: "30d")
+                "must be \(Self.days(least)) at least: \(Self.whyKeep)", example: "30d")
         }
         return keep
     }
 
+    /// Two days more than anybody may tell of a notification that is still worth a push.
     func leastKeep() throws(ConfigurationError) -> Duration {
         let sweepAge = try self.values.duration(.sweepAge, in: .seconds(60)...(.seconds(28 * 86_400)))
-        return sweepAge + HistoryPruning.leastBeyondSweep
+        let lifetime = try self.lifetimes().values.max() ?? .zero
+        return max(sweepAge, lifetime) + HistoryPruning.leastBeyond
     }
+
+    /// What a shorter history would do.
+    static let whyKeep =
+        "two days more than the longest PUSH_LIFETIME and PUSH_SWEEP_AGE, or a notification whose decision is gone would be "
+        + "taken for new, by the sweep or by a webhook that is sent again, and pushed twice"
 
     /// Whole days, rounded up: `3d`.
     static func days(_ duration: Duration) -> String { "\((duration.components.seconds + 86_399) / 86_400)d" }

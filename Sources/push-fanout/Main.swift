@@ -8,8 +8,9 @@ struct Main {
     static func main() async {
         // A provider or database that hangs up is an error of that call, not a signal.
         signal(SIGPIPE, SIG_IGN)
+        StandardStreams.open()
         let status = await PushFanout.run(
             Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
-        exit(status)
+        exit(StandardStreams.status(status))
     }
 }

@@ -9,10 +9,11 @@ import QueueInspection
 enum PruneCommand {
     static let declaration = Command(
         "prune", summary: "Deletes decisions and tries that are older than PUSH_KEEP.",
-        flags: Setting.database.flatMap(\.flags) + Setting.keep.flags + Setting.sweepAge.flags + [
-            .value("older-than", "TIME", "instead of PUSH_KEEP, such as 30d"),
-            .boolean("notifications", "also delete old notifications, with the app's prune_notifications()"),
-        ],
+        flags: Setting.database.flatMap(\.flags) + Setting.keep.flags + Setting.sweepAge.flags
+            + Setting.lifetime.flags + [
+                .value("older-than", "TIME", "instead of PUSH_KEEP, such as 30d"),
+                .boolean("notifications", "also delete old notifications, with the app's prune_notifications()"),
+            ],
         notes:
             "Run it as a role that is a member of push_operator or push_worker. Nothing that open work refers to is deleted."
     )
@@ -29,8 +30,7 @@ enum PruneCommand {
             let least = try configuration.leastKeep()
             guard age >= least else {
                 throw arguments.usageError(
-                    "--older-than must be \(Configuration.days(least)) at least: the sweep looks back PUSH_SWEEP_AGE, and "
-                        + "would take notifications whose decision is gone for new ones")
+                    "--older-than must be \(Configuration.days(least)) at least: \(Configuration.whyKeep)")
             }
             keep = age
         }

@@ -48,7 +48,21 @@ extension QueueCommand {
                 self.terminal.paint(
                     "paused: \(provider.endpoint.rawValue) \(until): \(pause.reason). \(pause.fix ?? "")", .red))
         }
+        for transaction in try await reader.transactions() {
+            guard let line = Self.line(transaction) else { continue }
+            print(self.terminal.paint(line, .yellow))
+        }
         return PushFanout.ExitStatus.done
+    }
+
+    /// Of a transaction that has been open for so long that it is worth a word: while it lasts, no dead row is removed.
+    static func line(_ transaction: OpenTransaction) -> String? {
+        guard transaction.seconds >= 60 else { return nil }
+        let who = [transaction.application, transaction.role].filter { !$0.isEmpty }.joined(separator: ", ")
+        let line =
+            "old transaction: pid \(transaction.pid) (\(who)), open for \(Self.duration(transaction.seconds)), "
+            + "\(transaction.state): it keeps dead rows; select pg_terminate_backend(\(transaction.pid)) ends it"
+        return Table.Cell(line).text
     }
 
     /// `340 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
@@ -65,7 +79,7 @@ extension QueueCommand {
     // MARK: - list
 
     /// A search that looks at many rows and finds few goes on by itself so often, then says where it stopped.
-    private static let mostSearches = 20
+    private static let mostThinPages = 20
 
     func list() async throws -> Int32 {
         let filter = try self.filter()
@@ -80,16 +94,20 @@ extension QueueCommand {
             var cursor = from
             var table = Table(Self.columns)
             var shown = 0
-            for search in 1... {
-                let page = try await reader.deliveries(matching: filter, from: cursor, limit: min(left, 1000))
+            var thin = 0
+            repeat {
+                let wanted = min(left, 1000)
+                let page = try await reader.deliveries(matching: filter, from: cursor, limit: wanted)
                 for row in page.rows {
                     if self.isJSON { print(row.json) } else { table.append(Self.cells(row)) }
                 }
                 shown += page.rows.count
                 left -= page.rows.count
                 cursor = page.next
-                if left <= 0 || cursor == nil || search >= Self.mostSearches { break }
-            }
+                if page.rows.count < wanted { thin += 1 }
+                // Whoever reads it may have had enough.
+                if self.isJSON, !StandardStreams.flush() { break }
+            } while left > 0 && cursor != nil && thin < Self.mostThinPages
             if !self.isJSON {
                 print(shown == 0 ? "no delivery matches\n" : table.text(on: self.terminal), terminator: "")
             }

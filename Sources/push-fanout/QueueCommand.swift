@@ -92,8 +92,13 @@ struct QueueCommand {
     }
 
     private static func advice(_ error: PostgresError) -> String? {
-        switch error.sqlState {
+        if error.isReadOnly {
+            return "The database takes no writes: DATABASE_URL must lead to the primary. "
+                + "To look and do nothing, add target_session_attrs=any to it."
+        }
+        return switch error.sqlState {
         case "57014": "The database took longer than it may: narrow the search, for example with --since 2h."
+        case "55P03": "Somebody holds a lock on the queue's tables, or another operator's action runs: try again."
         case "42501": "Run it as a role that is a member of push_operator, after push-fanout migrate."
         case "42P01", "42703", "42883", "3F000": "The schema is older than this program: run push-fanout migrate."
         default: nil

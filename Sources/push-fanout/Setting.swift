@@ -66,7 +66,8 @@ struct Setting: Sendable {
         "PUSH_SWEEP_AGE", "TIME", "how far back notifications are looked for that never reached the outbox",
         default: "1d")
     static let keep = Setting(
-        "PUSH_KEEP", "TIME", "how long decisions and tries are kept; two days more than PUSH_SWEEP_AGE at least",
+        "PUSH_KEEP", "TIME",
+        "how long decisions and tries are kept; two days more than PUSH_LIFETIME and PUSH_SWEEP_AGE at least",
         default: "30d")
     static let lease = Setting(
         "PUSH_LEASE", "TIME", "after how long without a sign of life a worker's batch goes to another", default: "60s")

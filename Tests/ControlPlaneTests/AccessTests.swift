@@ -46,6 +46,19 @@ import struct FoundationEssentials.UUID
         }
     }
 
+    @Test(arguments: ["/api/v1/providers/apns/pause", "/api/v1/bulk/x/stop", "/api/v1/nothing", "/api/v1"])
+    func `an address that is not there is not there by any method`(path: String) async throws {
+        try await Plane.with { plane async throws in
+            for method in ["GET", "POST"] {
+                let answer = try await plane.ask(
+                    method, path, headers: [Self.operator], body: method == "POST" ? "{}" : nil)
+                #expect(answer.status == 404)
+                #expect(answer.body.contains("no such address"))
+            }
+            #expect(try await plane.ask("POST", path, headers: [Self.viewer], body: "").status == 403)
+        }
+    }
+
     @Test func `without tokens all is closed, and says how to open it`() async throws {
         try await Plane.with(configure: {
             $0.operatorToken = nil

@@ -201,10 +201,13 @@ import struct FoundationEssentials.UUID
                         'apns:production', 2, 'TooManyRequests', now() + interval '1 day', now() + interval '1 hour')
                     """)
             }
-            // A worker holds the second: it is its own to end.
+            // A worker held the second until just now, and may have sent it: it is its own to end.
             try await database.owner.query(
-                "update push.waiting set lease_token = gen_random_uuid(), worker_id = gen_random_uuid() where delivery_id = \(Sample.id(2))"
-            )
+                """
+                update push.waiting set lease_token = gen_random_uuid(), worker_id = gen_random_uuid(),
+                    scheduled_at = now() - interval '1 s'
+                where delivery_id = \(Sample.id(2))
+                """)
             if change.isEmpty {
                 try await database.owner.query("delete from notifications where id = \(id)")
             } else {

@@ -89,6 +89,19 @@ struct DatabaseFindingsTests {
             } == [.bad])
     }
 
+    @Test func `what cannot be seen is not called fine`() {
+        var health = SampleValues.health(isTroubled: false)
+        (health.transactions, health.seesAllSessions) = ([], false)
+        let finding = DatabaseFindings(health: health).transactions
+        #expect(finding.tone == .still)
+        #expect(finding.advice?.contains("pg_read_all_stats") == true)
+        // By how far it is behind a session is seen all the same.
+        let holder = HorizonHolder(
+            kind: .session, name: "pid 42, psql", transactionsBehind: 200_000, seconds: nil, fix: "End it.")
+        #expect(tones { ($0.transactions, $0.seesAllSessions, $0.horizon) = ([], false, [holder]) } == [.still, .warn])
+        #expect(tones { $0.horizon = [holder] } == [])
+    }
+
     @Test func `the holder of the oldest transaction is named`() {
         let finding = DatabaseFindings(health: SampleValues.health(isTroubled: true)).transactions
         #expect(finding.sentence.contains("pid 4711"))

@@ -237,6 +237,46 @@ internal import struct FoundationEssentials.UUID
         }
     }
 
+    /// Another worker took the batch over, and the delivery came to an end; then its first worker comes with a 503.
+    @Test(arguments: [DeliveryState.cancelled, .discarded])
+    func `what has ended is not parked by a worker that comes late, and stays what it is`(
+        _ state: DeliveryState
+    ) async throws {
+        try await QueueDatabase.with { queue in
+            let calls = try await QueueCalls(queue)
+            let delivery = DeliveryReference.make()
+            let end = AttemptEntry(delivery: delivery, number: 1, state: state, outcome: state.rawValue, reason: "x")
+            try await calls.record(
+                QueueRecord(
+                    decisions: [.fannedOut([delivery])], attempts: [.retried(delivery)], parked: [.make(delivery)])
+            )
+            try await calls.record(QueueRecord(attempts: [end], settled: [delivery.deliveryID]))
+            let late = QueueRecord(attempts: [.retried(delivery)], parked: [.make(delivery)])
+            try await calls.record(late)
+            #expect(try await queue.number("select count(*) from push.waiting") == 0)
+            // The try was made, so it is written down; it changes nothing of where the delivery stands.
+            #expect(try await queue.number("select count(*) from push.attempts") == 3)
+            #expect(
+                try await queue.text("select state from push.deliveries where id = \(delivery.deliveryID)")
+                    == state.rawValue)
+
+            // What an operator has put back since waits as ever.
+            try await queue.owner.query(
+                """
+                insert into push.waiting (delivery_id, notification_id, device_id, account_id, platform, kind, endpoint,
+                    attempts, reason, expires_at, scheduled_at)
+                values (\(delivery.deliveryID), \(delivery.notificationID), \(delivery.deviceID), \(delivery.accountID),
+                    'ios', 'invitation_received', 'apns:production', 1, 'operator', now() + interval '1 day', now())
+                """)
+            _ = try await calls.claimWaiting([.apnsProduction])
+            try await calls.record(late)
+            #expect(
+                try await queue.number(
+                    "select count(*) from push.waiting where lease_token is null and reason = 'status_503'")
+                    == 1)
+        }
+    }
+
     @Test func `a delivery parked again loses its lease and keeps one row`() async throws {
         try await QueueDatabase.with { queue in
             let calls = try await QueueCalls(queue)

@@ -53,7 +53,10 @@ import Testing
         ("drop trigger push_enqueue on notifications", "failed   trigger", "run push-fanout migrate"),
         ("alter table notifications disable trigger push_enqueue", "failed   trigger", "enable trigger push_enqueue"),
         ("drop schema push cascade", "failed   schema", "run push-fanout migrate"),
-        ("alter table devices enable row level security", "failed   tables", "create policy"),
+        (
+            "drop policy servers on devices; drop policy push_worker_reads on devices; drop policy push_worker_marks on devices",
+            "failed   tables", "run push-fanout migrate"
+        ),
         ("revoke select on accounts from push_worker", "failed   tables", "run push-fanout migrate"),
     ])
     func `check finds what was done to the database`(sql: String, line: String, fix: String) async throws {

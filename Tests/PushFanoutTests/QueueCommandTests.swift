@@ -1,4 +1,5 @@
 internal import CommandLineArguments
+internal import QueueInspection
 internal import Testing
 
 @testable internal import push_fanout
@@ -38,6 +39,20 @@ struct QueueCommandTests {
         #expect(QueueCommand.duration(seconds) == text)
     }
 
+    @Test func `an old transaction is named with its holder and age`() {
+        func line(_ seconds: Double) -> String? {
+            QueueCommand.line(
+                OpenTransaction(
+                    pid: 42, role: "app", application: "psql", state: "idle in transaction", seconds: seconds,
+                    waitsFor: nil, query: ""))
+        }
+        #expect(line(59) == nil)
+        #expect(
+            line(200)
+                == "old transaction: pid 42 (psql, app), open for 3 min, idle in transaction: it keeps dead rows; "
+                + "select pg_terminate_backend(42) ends it")
+    }
+
     @Test(arguments: [
         ["queue", "list", "--state", "discarded", "--since", "2h", "--limit", "5", "--json"],
         ["queue", "retry", "a", "b"], ["queue", "cancel", "--all-matching", "--kind", "system", "--yes"],
@@ -49,11 +64,13 @@ struct QueueCommandTests {
     }
 
     @Test(arguments: [
-        (["PUSH_KEEP": "2d"], "PUSH_KEEP must be 3d at least"),
-        (["PUSH_SWEEP_AGE": "28d", "PUSH_KEEP": "29d"], "PUSH_KEEP must be 30d at least"),
+        (["PUSH_KEEP": "29d"], "PUSH_KEEP must be 30d at least"),
+        (["PUSH_KEEP": "2d", "PUSH_LIFETIME": "12h"], "PUSH_KEEP must be 3d at least"),
+        (["PUSH_KEEP": "8d", "PUSH_LIFETIME": "1d,system=7d"], "PUSH_KEEP must be 9d at least"),
+        (["PUSH_SWEEP_AGE": "28d", "PUSH_KEEP": "29d", "PUSH_LIFETIME": "1d"], "PUSH_KEEP must be 30d at least"),
         (["PUSH_KEEP": "1d"], "PUSH_KEEP must be a time"), (["PUSH_KEEP": "long"], "PUSH_KEEP must be a time"),
     ])
-    func `a history that is too short for the sweep is refused`(
+    func `a history that is too short for sweep and webhook is refused`(
         environment: [String: String], words: String
     ) throws {
         let complaint = try Complaint { _ = try Given.configuration(environment).keep() }
@@ -64,7 +81,7 @@ struct QueueCommandTests {
 
     @Test func `the history is kept for thirty days, unless somebody says otherwise`() throws {
         #expect(try Given.configuration().keep() == .seconds(30 * 86_400))
-        #expect(try Given.configuration(["PUSH_KEEP": "3d"]).keep() == .seconds(3 * 86_400))
+        #expect(try Given.configuration(["PUSH_KEEP": "3d", "PUSH_LIFETIME": "1d"]).keep() == .seconds(3 * 86_400))
         #expect(try Given.configuration(["PUSH_SWEEP_AGE": "28d"]).keep() == .seconds(30 * 86_400))
     }
 }

@@ -35,6 +35,7 @@ internal import struct FoundationEssentials.UUID
             let one = try #require(
                 try await queue.reader.deliveries(matching: DeliveryFilter(state: .available)).rows.first)
             #expect(try await queue.reader.timeline(of: one.id)?.audit.map(\.actor) == ["cli:anna@host"])
+            #expect(try await queue.reader.audit().entries.map(\.changed) == [2500])
             // It is over: to run it again does nothing.
             #expect(try await queue.actions.run(bulk.id).changed == 2500)
             #expect(try await queue.reader.bulkActions().map(\.id) == [bulk.id])

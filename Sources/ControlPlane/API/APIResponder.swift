@@ -16,6 +16,7 @@ struct APIResponder: Sendable {
     func response(_ call: Destination.APICall, _ request: Request, _ caller: Caller) async -> Response {
         do {
             if case .act(let action) = call { return try await self.act(action, request, caller) }
+            if call == .unknown { return Answers.error(404, "the API has no such address; see the README") }
             guard let value = try await self.read(call, request.head) else {
                 return Answers.error(404, "nothing has this id, or it was pruned")
             }

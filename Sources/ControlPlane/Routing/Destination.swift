@@ -91,6 +91,8 @@ enum Destination: Equatable {
         switch self {
         case .webhook, .signOut, .action, .api(.act): [.post]
         case .signIn: [.get, .head, .post]
+        // Whatever is asked of what is not there, that is the answer.
+        case .api(.unknown): [.get, .head, .post]
         case .liveness, .readiness, .metrics, .asset, .page, .events, .api: [.get, .head]
         }
     }
@@ -99,7 +101,7 @@ enum Destination: Equatable {
     var bodyLimit: Int {
         switch self {
         case .webhook: 1 << 20
-        case .signIn, .signOut, .action, .api(.act): 16 * 1024
+        case .signIn, .signOut, .action, .api(.act), .api(.unknown): 16 * 1024
         case .liveness, .readiness, .metrics, .asset, .page, .events, .api: 0
         }
     }

@@ -30,7 +30,8 @@ struct WebhookStatements: Sendable {
 
     /// Looks anew at notifications that changed or went: deliveries that wait for another try end as cancelled where
     /// the row is gone, read or ignored, as they would at their next try; all others stay. The body of the request is
-    /// not believed: the table is asked. A delivery that a worker has leased is its own to end.
+    /// not believed: the table is asked. A delivery that a worker has leased is its own to end, also after the lease: it
+    /// may have been sent, and whoever leases it next looks at the row again.
     func recheck(_ ids: [UUID], origin: UUID) -> PostgresQuery {
         """
         with ended as (
@@ -40,7 +41,7 @@ struct WebhookStatements: Sendable {
             from push.waiting w
             left join \(unescaped: self.source.identifier).notifications n on n.id = w.notification_id
             where w.notification_id = any (\(ids)::uuid[])
-                and (w.lease_token is null or w.scheduled_at <= now())
+                and w.lease_token is null
                 and (n.id is null or n.read_at is not null or n.ignored_at is not null)
             order by w.delivery_id
             for update of w skip locked

@@ -13,6 +13,8 @@ struct DatabaseFindings {
     /// Of a table with this many dead rows or more, dead rows are told as a share.
     static let manyDeadRows = 10_000
     static let slowClaim = 50.0
+    /// Transactions whose dead rows somebody keeps alive.
+    static let farBehind = 100_000
 
     var health: DatabaseHealth
 
@@ -48,6 +50,11 @@ struct DatabaseFindings {
 
     var transactions: Finding {
         guard let oldest = self.health.transactions.first else {
+            guard self.health.seesAllSessions else {
+                return Finding(
+                    tone: .still, sentence: "How long other roles' transactions have been open cannot be seen.",
+                    advice: self.blindness)
+            }
             return Finding(tone: .good, sentence: "No transaction is open but this one.", advice: self.blindness)
         }
         let age = Format.duration(seconds: oldest.seconds)
@@ -67,9 +74,10 @@ struct DatabaseFindings {
         )
     }
 
-    /// Told only where it is no session: those stand among the transactions.
+    /// Of sessions only where their transactions cannot be seen: else they stand among those.
     var horizon: Finding? {
-        guard let worst = self.health.horizon.first, worst.kind != .session, worst.transactionsBehind > 100_000
+        guard let worst = self.health.horizon.first, worst.kind != .session || !self.health.seesAllSessions,
+            worst.transactionsBehind > Self.farBehind
         else { return nil }
         let kind =
             switch worst.kind {

@@ -55,7 +55,8 @@ extension Pages {
             switch finding.tone {
             case .bad: "Act"
             case .warn: "Watch"
-            case .good, .busy, .still: "Fine"
+            case .good, .busy: "Fine"
+            case .still: "Unknown"
             }
         return """
             <li><p>\(Parts.pill(word, finding.tone)) \(finding.sentence)</p>

@@ -9,10 +9,12 @@ internal import struct FoundationEssentials.UUID
 
 /// How the audit and bulk actions are read.
 enum AuditSQL {
-    /// Of `push.audit`. How many a bulk action has changed stands in the action itself, which has the same id.
+    /// Of a bulk action its entry says who wanted what; how many it has changed by now stands with the action itself.
     static let columns = """
         id, at, actor, action, target_kind, target_id, filter::text, matched,
-        coalesce((select b.changed from push.bulk_actions b where b.id = audit.id), changed), note,
+        coalesce((
+            select b.changed from push.bulk_actions b where b.id = audit.id and audit.target_kind = 'filter' offset 0
+        ), changed), note,
         (extract(epoch from at) * 1000000)::bigint
         """
 

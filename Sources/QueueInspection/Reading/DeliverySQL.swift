@@ -18,14 +18,14 @@ enum DeliverySQL {
     /// As the index of the newest ends has it, which a plain condition would not match.
     static let isFinal = "(t.state in \(finals)) is true"
 
-    /// What follows `left join lateral`: the attempt that says where a delivery stands. Only partitions from a day before
+    /// What follows `left join lateral`: the attempt that says where a delivery stands, its end if it has one. Only partitions from a day before
     /// `since` are looked at: a worker may have died between an attempt and its decision.
     static func deciding(_ delivery: String, since: String) -> String {
         """
         (
             select a.* from push.attempts a
             where a.delivery_id = \(delivery) and a.finished_at >= \(since) - interval '1 day'
-            order by (a.state = 'accepted') desc, a.finished_at desc, a.number desc
+            order by (a.state = 'accepted') desc, (a.state in \(Self.finals)) desc, a.finished_at desc, a.number desc
             limit 1
         )
         """

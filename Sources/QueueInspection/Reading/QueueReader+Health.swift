@@ -19,8 +19,9 @@ extension QueueReader {
             partitions: try await self.partitions())
     }
 
-    /// The statement is shown without what stands in quotes: that may be a token or a name.
-    private func transactions() async throws -> [OpenTransaction] {
+    /// Open transactions of other sessions, oldest first; those of other roles only with `pg_read_all_stats`. The
+    /// statement is shown without what stands in quotes: that may be a token or a name.
+    package func transactions() async throws -> [OpenTransaction] {
         let rows = try await self.run(
             """
             select pid, coalesce(usename, ''), coalesce(application_name, ''), coalesce(state, ''),
