@@ -3,7 +3,8 @@ enum HelpText {
     /// `path` leads from the program to the command that is asked about.
     static func of(_ path: [Command]) -> String {
         guard let command = path.last else { return "" }
-        var blocks = ["\(command.summary).", "Usage: " + Self.usage(path)]
+        let isSentence = command.summary.last.map { ".?!…".contains($0) } ?? false
+        var blocks = [command.summary + (isSentence ? "" : "."), "Usage: " + Self.usage(path)]
         if !command.subcommands.isEmpty {
             let rows = command.subcommands.map { subcommand in
                 let isDefault = subcommand.name == command.defaultSubcommand

@@ -236,8 +236,11 @@ package final class Worker: Sendable {
         var backOff = BackOff()
         while true {
             do {
+                let table = "\(self.settings.source.identifier).notifications"
                 let rows = try await session.query(
-                    "select coalesce(max(version), 0)::integer from push.migrations", for: .probe)
+                    """
+                    select coalesce(max(version), 0)::integer, to_regclass(\(table)) is not null from push.migrations
+                    """, for: .probe)
                 let version = try rows.first?.int(0) ?? 0
                 let wanted = Migration.all.map(\.version).max() ?? 0
                 guard version >= wanted else {
@@ -245,6 +248,9 @@ package final class Worker: Sendable {
                         description:
                             "the database is at migration \(version), this program needs \(wanted): run push-fanout migrate"
                     )
+                }
+                guard try rows.first?.bool(1) == true else {
+                    throw CannotStart(description: "there is no \(table) in the database: set PUSH_SOURCE_SCHEMA")
                 }
                 return
             } catch let error as PostgresError where error.isRetryable {

@@ -147,10 +147,13 @@ package struct RecordStatement: Sendable {
                 on conflict (endpoint) do update set
                     paused_until = greatest(push.providers.paused_until, excluded.paused_until),
                     reason = excluded.reason, fix = excluded.fix, paused_by = excluded.paused_by, changed_at = now()
+                    -- An operator's pause has no end, and stays the operator's.
+                    where push.providers.paused_until is distinct from 'infinity'
             ), resumed as (
                 update push.providers
                 set paused_until = null, reason = null, fix = null, resumes = resumes + 1, changed_at = now()
                 where endpoint = any (\(record.resumed.map(\.rawValue))::text[])
+                    and paused_until is distinct from 'infinity'
             ), hastened as (
                 update push.waiting
                 set scheduled_at = now()
@@ -165,6 +168,9 @@ package struct RecordStatement: Sendable {
                         limit \(unescaped: String(Self.mostHastened))
                         for update skip locked
                     ) d
+                    where not exists (
+                        select from push.providers p where p.endpoint = e.endpoint and p.paused_until = 'infinity'
+                    )
                 ))
             ), ended as (
                 delete from push.batches b

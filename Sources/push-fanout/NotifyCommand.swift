@@ -60,7 +60,7 @@ enum NotifyCommand {
         } else {
             let isConfirmed = arguments.isSet("yes") ? true : try await Self.confirm(accounts, on: connection)
             guard isConfirmed else {
-                PushFanout.printError("push-fanout: nothing was sent")
+                PushFanout.printError("push-fanout: nothing was sent; give --yes where nobody can be asked")
                 return PushFanout.ExitStatus.failed
             }
             // One statement: either all are told, or nobody. A million rows take some tens of seconds.

@@ -3,6 +3,7 @@ import Delivery
 import FCM
 import HTTPTransport
 import Localization
+import Locking
 import PushModel
 
 /// The configured providers with their connections: what a worker sends through, and what `check` tries.
@@ -13,6 +14,8 @@ struct ProviderConnections: Sendable {
     private(set) var providerTokens: ProviderTokenSource?
     private(set) var fcmTransport: CurlTransport?
     private(set) var fcmCredential: FCMCredential?
+    /// What the credential is made of, to see whether a file that is read again holds anything new.
+    private let fcmAccount = Locked<ServiceAccount?>(nil)
     private var tokenTransport: CurlTransport?
     private var transports: [CurlTransport] = []
 
@@ -65,6 +68,7 @@ struct ProviderConnections: Sendable {
             self.tokenTransport = tokenTransport
             let credential = FCMCredential(project: fcm.account.projectID, tokens: tokens)
             self.fcmCredential = credential
+            self.fcmAccount.withLock { $0 = fcm.account }
             let sender = FCMSender(transport: transport, credential: credential, baseURL: fcm.url)
             self.endpoints[.fcm] = Worker.Endpoint(sender: sender, window: settings.window * connections)
         }
@@ -78,7 +82,7 @@ struct ProviderConnections: Sendable {
     /// Reads keys and language files anew. What is on its way goes on with the old ones; what comes after uses new
     /// connections. Nothing changes when anything of it is wrong.
     ///
-    /// - Returns: the endpoints whose credentials are read anew.
+    /// - Returns: the endpoints whose credentials are others now.
     func reload(_ configuration: Configuration) throws(ConfigurationError) -> [ProviderEndpoint] {
         let languages = try configuration.languages()
         let apns = try configuration.apns()
@@ -88,7 +92,8 @@ struct ProviderConnections: Sendable {
             for transport in self.apnsTransports.values { transport.renewConnections() }
             changed += [.apnsProduction, .apnsDevelopment]
         }
-        if let fcm, let fcmCredential, let tokenTransport {
+        if let fcm, let fcmCredential, let tokenTransport, self.fcmAccount.withLock({ $0 != fcm.account }) {
+            self.fcmAccount.withLock { $0 = fcm.account }
             fcmCredential.replace(
                 project: fcm.account.projectID,
                 tokens: AccessTokenSource(account: fcm.account, transport: tokenTransport))

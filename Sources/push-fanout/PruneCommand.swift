@@ -12,7 +12,9 @@ enum PruneCommand {
         flags: Setting.database.flatMap(\.flags) + Setting.keep.flags + Setting.sweepAge.flags
             + Setting.lifetime.flags + [
                 .value("older-than", "TIME", "instead of PUSH_KEEP, such as 30d"),
-                .boolean("notifications", "also delete old notifications, with the app's prune_notifications()"),
+                .boolean(
+                    "notifications",
+                    "also delete old notifications, with the app's prune_notifications(); as the owner of its tables"),
             ],
         notes:
             "Run it as a role that is a member of push_operator or push_worker. Nothing that open work refers to is deleted."

@@ -63,7 +63,8 @@ struct SettingValues: Sendable {
         let text = try self.text(setting) ?? ""
         guard let value = Int(text), range.contains(value) else {
             throw ConfigurationError(
-                setting, "must be a whole number from \(range.lowerBound) to \(range.upperBound)",
+                setting,
+                "must be a whole number from \(range.lowerBound) to \(range.upperBound)",
                 example: setting.defaultText ?? "\(range.lowerBound)")
         }
         return value
@@ -73,7 +74,7 @@ struct SettingValues: Sendable {
         guard let value = try Duration(configuration: self.text(setting) ?? ""), range.contains(value) else {
             throw ConfigurationError(
                 setting,
-                "must be a time such as 500ms, 30s, 15m, 12h or 28d, from \(range.lowerBound) to \(range.upperBound)",
+                "must be a time such as 500ms, 30s, 15m, 12h or 28d, from \(range.lowerBound.configurationText) to \(range.upperBound.configurationText)",
                 example: setting.defaultText ?? "30s")
         }
         return value
@@ -122,5 +123,15 @@ extension Duration {
         case "d": self = .seconds(number * 86_400)
         default: return nil
         }
+    }
+
+    /// In the largest unit that says it whole, as ``init(configuration:)`` reads it.
+    var configurationText: String {
+        let milliseconds = self.components.seconds * 1000 + self.components.attoseconds / 1_000_000_000_000_000
+        let units: [(name: String, milliseconds: Int64)] = [
+            ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
+        ]
+        let unit = units.first { milliseconds != 0 && milliseconds % $0.milliseconds == 0 } ?? ("ms", 1)
+        return "\(milliseconds / unit.milliseconds)\(unit.name)"
     }
 }

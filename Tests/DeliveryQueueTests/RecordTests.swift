@@ -364,6 +364,23 @@ internal import struct FoundationEssentials.UUID
         }
     }
 
+    @Test func `an operator's pause stays the operator's, whatever workers meet or read anew`() async throws {
+        try await QueueDatabase.with { queue in
+            let calls = try await QueueCalls(queue)
+            try await calls.connection.query(ProviderPause.pause([.fcm], reason: "quota", by: "operator"))
+            var record = QueueRecord(parked: [.make(.make(), endpoint: .fcm, wait: .seconds(60))])
+            record.pauses = [PauseEntry(endpoint: .fcm, duration: .seconds(60), reason: "r", fix: nil)]
+            try await calls.record(record)
+            var anew = QueueRecord()
+            anew.resumed = [.fcm]
+            try await calls.record(anew)
+            #expect(try await queue.text("select reason from push.providers") == "quota")
+            #expect(try await queue.text("select paused_by from push.providers") == "operator")
+            #expect(try await queue.number("select count(*) from push.providers where paused_until = 'infinity'") == 1)
+            #expect(try await calls.claimWaiting([.fcm]).isEmpty)
+        }
+    }
+
     /// A worker parks for a pause until it hears, with its next heartbeat, that somebody has ended it.
     @Test func `what was parked for a pause after its end is made due, what waits for a try is not`() async throws {
         try await QueueDatabase.with { queue in

@@ -43,7 +43,7 @@ extension Installation {
     }
 
     /// Endpoints that rest, with the reason.
-    fileprivate func pauses() async throws -> [String] {
+    func pauses() async throws -> [String] {
         try await self.admin.query(
             "select endpoint || ' ' || reason from push.providers where paused_until > now() order by 1"
         ).map { row throws(PostgresError) in try row.text(0) }

@@ -1,4 +1,5 @@
 import Cryptography
+import DeliveryQueue
 import FoundationEssentials
 import Postgres
 import PushModel
@@ -202,6 +203,15 @@ import Testing
         try await worker.waitForLine(containing: "read keys and language files anew", within: .seconds(90))
         #expect(try await installation.ends(of: id, count: 1, within: .seconds(90)) == ["accepted"])
         #expect(try await installation.number("select count(*) from push.providers where paused_until > now()") == 0)
+
+        // An operator's pause is not the key's.
+        try await installation.admin.query(ProviderPause.pause([.fcm], reason: "quota", by: "operator"))
+        let position = worker.lines.count
+        worker.signal(1)
+        try await worker.waitForLine(containing: "read keys and language files anew", after: position)
+        try await installation.waitForHeartbeats(2)
+        #expect(try await installation.pauses() == ["fcm quota"])
+        try await installation.resume()
 
         // A broken file changes nothing.
         try Data("nonsense".utf8).write(to: URL(filePath: path))

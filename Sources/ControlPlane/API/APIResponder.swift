@@ -46,6 +46,7 @@ struct APIResponder: Sendable {
         switch call {
         case .overview: return try await self.queue.overview().json
         case .deliveries:
+            try Self.refuseUnknown(head.query.map(\.name), besides: ["cursor", "limit"])
             let filter = try DeliveryFilter(pairs: head.query.map { ($0.name, $0.value) }, now: Date())
             let page = try await reader.deliveries(
                 matching: filter, from: try Self.cursor(head), limit: try Self.limit(head))
@@ -78,6 +79,14 @@ struct APIResponder: Sendable {
         return view.json(timelines: timelines)
     }
 
+    /// A misspelt field would match everything.
+    private static func refuseUnknown(_ names: [String], besides others: [String] = []) throws {
+        let known = DeliveryFilter.Field.allCases.map(\.rawValue) + others
+        guard let unknown = names.first(where: { !known.contains($0) }) else { return }
+        throw WrongParameter(
+            message: "filter has no field \(unknown.prefix(40)); there are \(known.joined(separator: ", "))")
+    }
+
     private static func cursor(_ head: RequestHead) throws -> DeliveryCursor? {
         guard let text = head.queryValue("cursor"), !text.isEmpty else { return nil }
         guard let cursor = DeliveryCursor(text) else {
@@ -105,10 +114,7 @@ struct APIResponder: Sendable {
 
     private func act(_ action: Destination.Action, _ request: Request, _ caller: Caller) async throws -> Response {
         let command = try Self.command(request.body)
-        if let unknown = command.filter?.keys.filter({ DeliveryFilter.Field(rawValue: $0) == nil }).min() {
-            let fields = DeliveryFilter.Field.allCases.map(\.rawValue).joined(separator: ", ")
-            throw WrongParameter(message: "filter has no field \(unknown.prefix(40)); there are \(fields)")
-        }
+        try Self.refuseUnknown((command.filter ?? [:]).keys.sorted())
         let pairs = (command.filter ?? [:]).map { (name: $0.key, value: $0.value) }
         let filter = try DeliveryFilter(pairs: pairs, now: Date())
         let note = command.note.flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }

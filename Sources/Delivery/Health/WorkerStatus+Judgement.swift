@@ -127,10 +127,10 @@ extension WorkerStatus {
         let note = pause.note
         if pause.isResumed {
             return Dependency(
-                name, .degraded, since: pause.since, "resumed after \(note.reason); nothing was accepted yet")
+                name, .ok, since: pause.since, "resumed, nothing was accepted since; it was paused: \(note.reason)")
         }
         if now.timeIntervalSince(pause.end) > Self.memory {
-            return Dependency(name, .degraded, since: pause.since, "was paused (\(note.reason)); not tried since")
+            return Dependency(name, .ok, since: pause.since, "not tried since a pause that is over: \(note.reason)")
         }
         switch note.cause {
         case .operator:

@@ -97,7 +97,7 @@ extension DeviceVerdict {
     package var json: JSONNode {
         .object([
             ("device_id", .id(self.deviceID)), ("platform", .optional(self.device?.platform)),
-            ("delivery_id", .id(self.delivery?.id)), ("buzzed", .text(self.buzzed.rawValue)),
+            ("delivery_id", .id(self.delivery?.id)), ("accepted", .text(self.buzzed.rawValue)),
             ("explanation", .text(self.explanation)),
         ])
     }
