@@ -8,6 +8,7 @@ import Testing
 /// People of the reference schema: whoever is signed in does what the app would have done, as the role that the app has
 /// on Supabase.
 struct People {
+    private let server: PrivatePostgres
     let installation: Installation
     /// A session of its own, which takes the role for each act.
     private let session: PostgresConnection
@@ -18,17 +19,11 @@ struct People {
     }
 
     static func make() async throws -> People {
-        // The role is of the whole server: other tests may be making it just now.
-        let server = try await PrivatePostgres.shared()
-        try await server.run(
-            """
-            do $$ begin
-                create role authenticated nologin;
-            exception when duplicate_object or unique_violation then null;
-            end $$
-            """)
-        let installation = try await Installation.make()
-        return People(installation: installation, session: try await installation.database.connect())
+        // A server of its own: a role is of the whole server, and others make this one too.
+        let server = try await PrivatePostgres.start()
+        try await server.run("create role authenticated nologin")
+        let installation = try await Installation.make(server: server)
+        return People(server: server, installation: installation, session: try await installation.database.connect())
     }
 
     /// Stops the worker, checks what must always hold, and takes everything away.
@@ -37,6 +32,7 @@ struct People {
     ) async throws {
         await self.session.close()
         try await self.installation.stop(worker, expectations)
+        try await self.server.stop()
     }
 
     /// Runs a statement as somebody; its rows.
