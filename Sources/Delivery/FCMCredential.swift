@@ -5,20 +5,20 @@ import Locking
 /// anew.
 package final class FCMCredential: Sendable {
     package struct Current: Sendable {
-        /// The id of the Firebase project.
-        package var project: String
         package var tokens: AccessTokenSource
+        /// The id of the Firebase project.
+        package var project: String { self.tokens.account.projectID }
     }
 
     private let state: Locked<Current>
 
-    package init(project: String, tokens: AccessTokenSource) {
-        self.state = Locked(Current(project: project, tokens: tokens))
+    package init(tokens: AccessTokenSource) {
+        self.state = Locked(Current(tokens: tokens))
     }
 
     package var current: Current { self.state.withLock { $0 } }
 
-    package func replace(project: String, tokens: AccessTokenSource) {
-        self.state.withLock { $0 = Current(project: project, tokens: tokens) }
+    package func replace(tokens: AccessTokenSource) {
+        self.state.withLock { $0 = Current(tokens: tokens) }
     }
 }

@@ -7,6 +7,8 @@ internal import Locking
 /// An actor, since callers have to wait while an exchange is under way; it is asked once per batch of pushes, so the
 /// hop costs nothing that shows.
 package actor AccessTokenSource {
+    /// Whose tokens these are.
+    package nonisolated let account: ServiceAccount
     private let exchange: OAuthExchange
     private let transport: any HTTPTransport
     private let time: TimeSource
@@ -24,6 +26,7 @@ package actor AccessTokenSource {
         time: TimeSource = .system,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
+        self.account = account
         self.exchange = OAuthExchange(account: account)
         self.transport = transport
         self.time = time

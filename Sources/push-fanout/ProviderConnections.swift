@@ -3,7 +3,6 @@ import Delivery
 import FCM
 import HTTPTransport
 import Localization
-import Locking
 import PushModel
 
 /// The configured providers with their connections: what a worker sends through, and what `check` tries.
@@ -14,8 +13,6 @@ struct ProviderConnections: Sendable {
     private(set) var providerTokens: ProviderTokenSource?
     private(set) var fcmTransport: CurlTransport?
     private(set) var fcmCredential: FCMCredential?
-    /// What the credential is made of, to see whether a file that is read again holds anything new.
-    private let fcmAccount = Locked<ServiceAccount?>(nil)
     private var tokenTransport: CurlTransport?
     private var transports: [CurlTransport] = []
 
@@ -66,9 +63,8 @@ struct ProviderConnections: Sendable {
             self.transports += [transport, tokenTransport]
             self.fcmTransport = transport
             self.tokenTransport = tokenTransport
-            let credential = FCMCredential(project: fcm.account.projectID, tokens: tokens)
+            let credential = FCMCredential(tokens: tokens)
             self.fcmCredential = credential
-            self.fcmAccount.withLock { $0 = fcm.account }
             let sender = FCMSender(transport: transport, credential: credential, baseURL: fcm.url)
             self.endpoints[.fcm] = Worker.Endpoint(sender: sender, window: settings.window * connections)
         }
@@ -92,11 +88,8 @@ struct ProviderConnections: Sendable {
             for transport in self.apnsTransports.values { transport.renewConnections() }
             changed += [.apnsProduction, .apnsDevelopment]
         }
-        if let fcm, let fcmCredential, let tokenTransport, self.fcmAccount.withLock({ $0 != fcm.account }) {
-            self.fcmAccount.withLock { $0 = fcm.account }
-            fcmCredential.replace(
-                project: fcm.account.projectID,
-                tokens: AccessTokenSource(account: fcm.account, transport: tokenTransport))
+        if let fcm, let fcmCredential, let tokenTransport, fcmCredential.current.tokens.account != fcm.account {
+            fcmCredential.replace(tokens: AccessTokenSource(account: fcm.account, transport: tokenTransport))
             changed.append(.fcm)
         }
         self.languages.replace(languages)

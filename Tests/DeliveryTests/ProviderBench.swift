@@ -91,7 +91,7 @@ struct ProviderBench: Sendable {
         let account = try FCM.ServiceAccount(json: Array(json.utf8))
         let tokens = AccessTokenSource(account: account, transport: self.transport { $0.connections = 1 })
         return FCMSender(
-            transport: transport, credential: FCMCredential(project: account.projectID, tokens: tokens),
+            transport: transport, credential: FCMCredential(tokens: tokens),
             baseURL: self.simulator.addresses.fcm)
     }
 
