@@ -25,8 +25,7 @@ package final class ControlPlane: Sendable {
         let bulk = BulkRunner(queue: queue, wake: configuration.wake, log: configuration.log)
         let handler = ControlHandler(configuration, queue: queue, sessions: sessions, live: live, bulk: bulk)
         let server = try HTTPServer.start(ServerConfiguration(address: configuration.address), handler: handler)
-        // On its own: the database may be away for long.
-        Task { await bulk.takeOver() }
+        bulk.begin()
         return ControlPlane(server: server, sessions: sessions, live: live, bulk: bulk)
     }
 

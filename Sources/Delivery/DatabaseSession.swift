@@ -75,6 +75,7 @@ package actor DatabaseSession {
     private func connected() async throws -> PostgresConnection {
         if let connection { return connection }
         if let connecting { return try await connecting.value }
+        // A task of its own: the connection is for all who wait for it, and is made when the first of them is cancelled, too.
         let task = Task { [configuration, prepare] in
             let connection = try await PostgresConnection.connect(configuration)
             do {

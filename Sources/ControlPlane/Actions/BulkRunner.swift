@@ -28,6 +28,18 @@ final class BulkRunner: Sendable {
         self.log = log
     }
 
+    /// Goes on with what an ended worker has left behind.
+    func begin() {
+        self.state.withLock { state in
+            guard !state.isStopping, state.runner == nil else { return }
+            // Apart from the start: the database may be away for long.
+            state.runner = Task {
+                await self.takeOver()
+                await self.runAll()
+            }
+        }
+    }
+
     func start(_ id: UUID) {
         self.state.withLock { state in
             guard !state.isStopping, !state.waiting.contains(id) else { return }
@@ -37,8 +49,7 @@ final class BulkRunner: Sendable {
         }
     }
 
-    /// Takes over what an ended worker has left behind.
-    func takeOver() async {
+    private func takeOver() async {
         guard let actions = try? await self.queue.reader.bulkActions() else { return }
         for action in actions where !action.state.isOver && -action.updatedAt.timeIntervalSinceNow > Self.abandonedAfter
         {
