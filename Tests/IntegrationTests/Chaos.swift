@@ -107,7 +107,7 @@ final class Chaos: Sendable {
     }
 
     private func makeTrouble(until end: ContinuousClock.Instant) async throws {
-        var random = ChaosRandom(seed: self.seed ^ 0x7472_6F75_626C_65)
+        var random = SeededGenerator(seed: self.seed ^ 0x7472_6F75_626C_65)
         var next = Event.allCases.shuffled(using: &random)
         while ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(Int.random(in: 400...2400, using: &random)))
@@ -118,7 +118,7 @@ final class Chaos: Sendable {
         }
     }
 
-    private func bring(_ event: Event, _ random: inout ChaosRandom) async throws {
+    private func bring(_ event: Event, _ random: inout SeededGenerator) async throws {
         switch event {
         case .killWorker:
             try self.replaceWorker(signal: 9, &random)
@@ -170,7 +170,7 @@ final class Chaos: Sendable {
         self.state.withLock { $0.workers.append(worker) }
     }
 
-    private func replaceWorker(signal: Int32, _ random: inout ChaosRandom) throws {
+    private func replaceWorker(signal: Int32, _ random: inout SeededGenerator) throws {
         let index = Int.random(in: 0..<Self.workerCount, using: &random)
         let worker = self.state.withLock { $0.workers.remove(at: index) }
         worker.signal(signal)

@@ -36,7 +36,7 @@ final class ChaosTraffic: Sendable {
 
     /// Writes until the task is cancelled, then what it has begun.
     func run() async throws {
-        var random = ChaosRandom(seed: self.seed)
+        var random = SeededGenerator(seed: self.seed)
         var accounts: [UUID] = []
         var connections: [UUID] = []
         var count = 0
@@ -66,7 +66,7 @@ final class ChaosTraffic: Sendable {
         }
     }
 
-    private func makeAccounts(_ random: inout ChaosRandom) async throws -> [UUID] {
+    private func makeAccounts(_ random: inout SeededGenerator) async throws -> [UUID] {
         let accounts = (0..<Self.accountsAtOnce).map { _ in Self.id(&random) }
         var devices: [(id: UUID, account: UUID, platform: String, token: String, environment: String)] = []
         var known: [SimulatedDevice] = []
@@ -101,7 +101,7 @@ final class ChaosTraffic: Sendable {
         return accounts
     }
 
-    private func write(_ accounts: [UUID], _ connections: [UUID], _ random: inout ChaosRandom) async throws {
+    private func write(_ accounts: [UUID], _ connections: [UUID], _ random: inout SeededGenerator) async throws {
         let ids = (0..<Self.rowsAtOnce).map { _ in Self.id(&random) }
         let kinds = ids.map { _ in
             [
@@ -122,7 +122,7 @@ final class ChaosTraffic: Sendable {
         self.state.withLock { $0.written += ids.count }
     }
 
-    private static func id(_ random: inout ChaosRandom) -> UUID {
+    private static func id(_ random: inout SeededGenerator) -> UUID {
         var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

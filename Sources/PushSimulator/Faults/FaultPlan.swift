@@ -107,15 +107,15 @@ package struct FaultPlanError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// SplitMix64: small, and the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
+/// SplitMix64: small, and the same on every machine, so that a seed names what was drawn for ever.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
         var value = self.state
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
